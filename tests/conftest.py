@@ -22,6 +22,9 @@ os.environ["BWLINT_CACHE_DIR"] = os.devnull
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="bwlint-state-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
+# Reports are as wide as in a pipe, whatever terminal runs the tests.
+os.environ.pop("COLUMNS", None)
+
 # Runs make objects by the million, and most of them stay until the end of their test.
 gc.set_threshold(100_000, 10, 10)
 

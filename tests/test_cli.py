@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -435,11 +436,18 @@ def test_rules_lists_all() -> None:
 
 @pytest.mark.parametrize("text", ["family-split", "BW101", "bw101"])
 def test_explain_a_rule(text: str) -> None:
-    out = invoke("explain", text).stdout
+    out = invoke("explain", "--full", text).stdout
     assert out.startswith("BW101 family-split\n")
     assert "# bwlint: ignore[family-split] reason" in out
     titles = ["Reported", "A note", "Silent", "Bad", "Good", "Confirm", "Fix", "Suppress", "Sources"]
     assert [line.partition(":")[0] for line in out.split("\n") if line.partition(":")[0] in titles] == titles
+
+
+def test_the_gist_of_a_rule() -> None:
+    out = invoke("explain", "family-split").stdout
+    titles = [title for title in re.findall(r"^([A-Z]\w+)(?::|$)", out, re.MULTILINE) if title != "BW101"]
+    assert titles == ["Confirm", "Fix", "Suppress", "Bad", "Good"]
+    assert out.endswith("bwlint explain --full family-split lists what is reported, what is not, and the sources.\n")
 
 
 def test_version() -> None:
@@ -485,9 +493,9 @@ def test_explain_a_gate_that_raises() -> None:
 
 def test_explain_names_the_free_atoms() -> None:
     out = invoke("explain", "--gate", "cap == 120 and flags.enabled(1)").stdout
-    assert "- free atoms: `flags.enabled(1)`\n" in out
+    assert "- depends besides the chip on: `flags.enabled(1)`\n" in out
     assert "- may be true on: 12.0 only\n- must be true on: no chip\n" in out
-    assert "parts the family 120f: 12.0 only in, 12.1 only out" in out
+    assert "splits the 120f family: may be true on 12.0 (RTX 5090), false on 12.1 (GB10)" in out
 
 
 @pytest.mark.parametrize(

@@ -821,8 +821,9 @@ def schema(name: str | None) -> None:
 @click.argument("rule", required=False, shell_complete=rule_ids)
 @click.option("--gate", metavar="EXPR", help="Evaluate a Python condition on every chip.")
 @click.option("--why-silent", is_flag=True, help="With FILE:LINE: say why check reports nothing there.")
-def explain(rule: str | None, gate: str | None, why_silent: bool) -> None:
-    """Explain a RULE (code or name), a place (FILE:LINE), or a condition: --gate 'cap in [89, 120]'."""
+@click.option("--full", is_flag=True, help="With RULE: list all that it reports and its sources too.")
+def explain(rule: str | None, gate: str | None, why_silent: bool, full: bool) -> None:
+    """Explain a RULE (code or name), a place (FILE:LINE, also of a package), or --gate 'cap in [89, 120]'."""
     from bwlint.commands import explain as explaining
 
     if (rule is None) == (gate is None):
@@ -834,9 +835,9 @@ def explain(rule: str | None, gate: str | None, why_silent: bool) -> None:
             click.echo(place.why_silent(*there) if why_silent else place.explained(*there), nl=False)
             return
     if why_silent:
-        raise click.UsageError("--why-silent needs a file that is there and a line: FILE:LINE")
+        raise click.UsageError("--why-silent needs a file and a line: FILE:LINE")
     try:
-        text = explaining.gate(gate) if gate is not None else explaining.rule(rule or "")
+        text = explaining.gate(gate) if gate is not None else explaining.rule(rule or "", full=full)
     except ValueError as error:
         raise failure(error) from None
     click.echo(text, nl=False)

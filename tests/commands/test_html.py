@@ -53,6 +53,13 @@ def block(page: str, name: str) -> Any:
     return json.loads(text)
 
 
+def test_a_page_begins_with_the_sentence_of_each_card() -> None:
+    asked = ("--card", "5090", "--card", "spark", "--exit-zero")
+    invoke("inspect", *asked, "made-1.0-py3-none-any.whl", "--format", "html", "--output", "page.html")
+    told = block(Path("page.html").read_text("utf-8"), "beside")["sentences"]
+    assert [re.findall("RTX 5090|DGX Spark", line) for line in told] == [["RTX 5090"], ["DGX Spark"]]
+
+
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_a_page_holds_the_json(kind: str) -> None:
     told = invoke(*COMMANDS[kind], "--format", "json")

@@ -75,7 +75,10 @@ def test_several_reports_of_one_run(here: Path) -> None:
         (("--exclude", "!"), "--exclude: '!' is no gitignore pattern"),
         (("--exclude", "*a*b*c*d*e*"), "is no gitignore pattern: too many wildcards in one part"),
         (("--select", "BW9"), "unknown rule `BW9`"),
-        (("--target", "gb11"), "not a target"),
+        (
+            ("--target", "gb11"),
+            "not a target: 'gb11' (write a card, its number, or a target such as sm_120a: 7.0 (V100), ",
+        ),
     ],
 )
 def test_what_cannot_be_is_said(here: Path, arguments: tuple[str, ...], words: str) -> None:
@@ -217,6 +220,14 @@ def test_places_are_links_where_a_terminal_has_them(
     monkeypatch.setattr(sys, "stdout", Screen())
     assert setting({"output": None, "form": "text"}).links is is_linked
     assert not setting({"output": "a.txt", "form": "text", "color": "always"}).links
+
+
+@pytest.mark.parametrize(("columns", "output", "width"), [("60", None, 60), ("", None, 120), ("60", "a.txt", 120)])
+def test_columns_hold_in_a_pipe(monkeypatch: pytest.MonkeyPatch, columns: str, output: str | None, width: int) -> None:
+    from bwlint.commands.terminal import setting
+
+    monkeypatch.setenv("COLUMNS", columns)
+    assert setting({"output": output, "form": "text"}).width == width
 
 
 def test_schemas() -> None:

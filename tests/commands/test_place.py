@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from small_binaries import wheel
 
 from bwlint.cli import app
 
@@ -45,11 +46,11 @@ def explain(text: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("p/pick.py:5", 0, " 1. fail  p/pick.py:5\n    pick (gate)\n"),
+        ("p/pick.py:5", 0, " 1. fail  p/pick.py:5\n    pick (check at run time)\n"),
         ("p/pick.py:1", 0, "p/pick.py:1: this line names no chip"),
         ("p/pick.py:99", 0, "p/pick.py:99: this line names no chip"),
         ("p/broken.py:9", 0, "p/broken.py:9: not read: "),
-        ("p/none.py:5", 2, "unknown rule"),
+        ("p/none.py:5", 2, "no such file: p/none.py (write FILE:LINE "),
         ("p/pick.py:0", 2, "unknown rule"),
         ("p/pick.py:x", 2, "unknown rule"),
     ],
@@ -64,7 +65,19 @@ def test_a_file_elsewhere_is_judged_by_itself(project: Path, monkeypatch: pytest
     (project / "other").mkdir()
     monkeypatch.chdir(project / "other")
     code, said = explain(str(project / "p" / "pick.py") + ":5")
-    assert (code, "pick (gate)" in said) == (0, True)
+    assert (code, "pick (check at run time)" in said) == (0, True)
+
+
+def test_a_place_in_a_package(project: Path) -> None:
+    (project / "x-1.0-py3-none-any.whl").write_bytes(wheel({"x/pick.py": SPLIT.encode()}))
+    code, said = explain("./x-1.0-py3-none-any.whl/x/pick.py:5")
+    assert (code, "pick (check at run time)" in said) == (0, True), said
+    assert explain("x-1.0-py3-none-any.whl/x/none.py:5") == (
+        2,
+        "Error: x-1.0-py3-none-any.whl has no file x/none.py that bwlint reads\n",
+    )
+    result = CliRunner().invoke(app, ["explain", "--why-silent", "x-1.0-py3-none-any.whl/x/pick.py:1"])
+    assert "check reports nothing here" in result.output
 
 
 def test_a_decision_is_told(project: Path) -> None:

@@ -20,7 +20,8 @@ from bwlint.model.findings import Skipped
 X86, ARM = "x-1.0-cp312-cp312-linux_x86_64.whl", "x-1.0-cp312-cp312-linux_aarch64.whl"
 ON_ARM = Shipment(ARM, machine="aarch64")
 SPARK = "DGX Spark (GB10, 12.1)"
-OUT = OwnPlace("out", ("12.0", "12.1"), "x/a.py", 3, "attention", "raises")
+OUT = OwnPlace("out", ("12.0", "12.1"), "x/a.py", 3, "attention", "raises", lets_in=("8.9", "9.0"))
+FAULT = replace(OUT, does="fault", subject="decode")
 
 
 def made(*units: str, **changes: object) -> Shipment:
@@ -38,7 +39,10 @@ def said(*shipments: Shipment, target: str = "spark", chips: tuple[str, ...] = (
     ("shipment", "expected"),
     [
         (made("sm_120f"), f"runs on {SPARK}: its wheel has ready code for it"),
-        (made("ptx_80"), f"runs on {SPARK} by JIT alone"),
+        (
+            made("ptx_80"),
+            f"runs on {SPARK} by JIT alone: its wheel has PTX for it, which the driver compiles at first use",
+        ),
         (made("sm_120a"), f"does not run on {SPARK}: sm_120a is for 12.0 alone"),
         (made("sm_120f", "sm_80 sm_90: _Z4gemmv"), f"runs on {SPARK}, but the operation gemm has no kernel"),
         (
@@ -62,31 +66,30 @@ def said(*shipments: Shipment, target: str = "spark", chips: tuple[str, ...] = (
         ),
         (
             made("sm_120f", assemblers=(Assembler("x/ptxas", (13, 0)), Assembler("x/libnvrtc.so.12", (12, 8)))),
-            f"compiles for {SPARK} with its ptxas of CUDA 13.0; its ready code runs on it",
+            f"compiles for {SPARK} with its ptxas of CUDA 13.0",
         ),
         (
             Shipment("x-1.0.tar.gz", built="no wheel: it is built on your machine", compiles=("3 files of CUDA C++",)),
-            f"has no wheel for {SPARK}: it is built on your machine; "
-            "its sources have device code (3 files of CUDA C++)",
+            f"has no wheel for {SPARK}: it is built on your machine",
         ),
         (
             Shipment("x-1.0.tar.gz", built="no wheel for Linux aarch64: it is built on your machine", own=(OUT,)),
-            f"has no wheel for {SPARK} on Linux aarch64: it is built on your machine; no device code in its sources; "
-            "its own code turns DGX Spark away in attention, where older chips get in",
+            f"has no wheel for {SPARK} on Linux aarch64; its own code turns it away in attention",
         ),
-        *(
-            (
-                Shipment(
-                    "x-1.0.tar.gz", built="no wheel: it is built on your machine", own=(replace(OUT, lets_in=of),)
-                ),
-                f"has no wheel for {SPARK}: it is built on your machine; no device code in its sources; "
-                f"its own code turns DGX Spark away in attention, where {who} in",
-            )
-            for of, who in (
-                (("9.0",), "9.0 gets"),
-                (("9.0", "10.0", "10.3"), "9.0, 10.0 and 10.3 get"),
-                (("8.9", "9.0"), "older chips get"),
-            )
+        # What the build makes and what the code then does, with what check finds where nothing is built.
+        (
+            Shipment(
+                "x-1.0.tar.gz", built="no wheel: it is built on your machine", own=(OUT, replace(OUT, does="made"))
+            ),
+            f"has no wheel for {SPARK}, but its own build makes code for it; its own code turns it away in attention",
+        ),
+        (made("sm_120f", own=(OUT, FAULT)), f"runs on {SPARK} in part: its own code turns it away in attention"),
+        (made("ptx_80", own=(OUT,)), f"runs on {SPARK} by JIT alone, in part: its own code turns it away in attention"),
+        (made("sm_120f", own=(FAULT,)), f"runs on {SPARK}: its wheel has ready code for it"),
+        (
+            replace(ON_ARM, compiles=("Triton",), own=(FAULT,)),
+            f"compiles its kernels on {SPARK} at run time (Triton) and has no ready code; "
+            "bwlint check finds faults for it in its own code (decode)",
         ),
         (
             Shipment("x-1.0.tar.gz", built="a source distribution: it is built on your machine"),
@@ -157,13 +160,13 @@ def test_machines_that_differ() -> None:
     shipments = (made("sm_120", name=X86, machine="x86_64"), replace(ON_ARM, compiles=("Triton",)))
     card = "RTX PRO 6000 (12.0)"
     assert said(*shipments, target="pro-6000", chips=("12.0",)) == (
-        f"x 1.0 runs on {card}: its wheel has ready code for it; "
-        "on aarch64 it compiles its kernels at run time (Triton) and has no ready code."
+        f"x 1.0 runs on {card}: its wheel has ready code for it. "
+        "On aarch64 it compiles its kernels at run time (Triton) and has no ready code."
     )
     sources = Shipment("x-1.0.tar.gz", built="no wheel for Linux aarch64: it is built on your machine", own=(OUT,))
     assert said(shipments[0], sources, target="pro-6000", chips=("12.0",)) == (
-        f"x 1.0 runs on {card}: its wheel has ready code for it; "
-        "it has no wheel on Linux aarch64: it is built on your machine."
+        f"x 1.0 runs on {card}: its wheel has ready code for it. "
+        "It has no wheel on Linux aarch64; its own code turns it away in attention."
     )
     alike = (made("sm_120", name=X86, machine="x86_64"), made("sm_120f"))
     assert (

@@ -100,8 +100,12 @@ def test_the_contract() -> None:
 # Text
 
 GOLDEN = """\
+Below each chip stands its answer: Y yes; N no; m depends on more than the chip;
+E error; ? bwlint does not know; 1, 2 branch of the chain; 0 else. The checked
+chips are left of |.
+
  1. review  vllm/fused_moe/cutlass_moe.py:212
-    is_supported_config (gate)
+    is_supported_config (check at run time)
     > capability == (12, 0) or capability.major in (9, 10)
      12.0 12.1  |  8.9  9.0 10.0 10.3 11.0
         Y    N  |    N    Y    Y    Y    N
@@ -109,32 +113,28 @@ GOLDEN = """\
     12.1: raises "needs SM120"
     behind it: `cutlass_moe` needs nothing above 12.0 (csrc/moe.cu:88)
     why: It cuts 12.1 from 12.0, and nothing proves that right or wrong.
-    score 12: family-split +10, raises +4, vendored -2
     3f9a12bc04de; pass for 12.0, review for 12.1; 2 more places
 
  2. open  csrc/dispatch.cuh:7
-    dispatch (guard, unbuilt, rough table)
+    dispatch (preprocessor check, unbuilt, rough table)
     > #if __CUDA_ARCH__ == 900 ... #elif __CUDA_ARCH__ >= 1000
      12.0 12.1  |  8.9  9.0 10.0 10.3 11.0
         2    2  |    0    1    m    E    ?
     12.0, 12.1: launches `moe_kernel<Sm100>`
     why: Nothing is known of `moe_kernel`.
-    score -1: unbuilt -1
     001122334455; 1 more of this subject
 
-Y yes; N no; m depends on more than the chip; E error; ? bwlint does not know;
-1, 2 branch of the chain; 0 else; | follows the checked chips
 and 1 more: --top 0 shows all, --kind and --subject fewer
 decide: bwlint audit --decide 3f9a12bc04de fine|broken|later --reason WHY
 """
 
 
 def text_of(*rows: Any, **given: Any) -> str:
-    return audit_text.render(Ledger(RICH.targets, rows), Setting(**given))
+    return audit_text.render(Ledger(RICH.targets, rows), Setting(**{"width": 80, **given}))
 
 
 def test_text() -> None:
-    assert audit_text.render(RICH, Setting(), top=2) == GOLDEN
+    assert audit_text.render(RICH, Setting(width=80), top=2) == GOLDEN
 
 
 def test_what_a_person_has_decided() -> None:
@@ -176,13 +176,13 @@ def test_a_terminal_says_how_wide_it_is(width: int) -> None:
 
 def test_a_long_path_loses_folders_and_keeps_its_name() -> None:
     path = "vllm/model_executor/layers/quantization/compressed_tensors/schemes/compressed_tensors_w8a8_fp8.py"
-    head = text_of(make_row(places=(RowPlace(path, 123, 123),))).splitlines()[0]
+    head = text_of(make_row(places=(RowPlace(path, 123, 123),))).splitlines()[2]
     assert head == " 1. review  vllm/.../schemes/compressed_tensors_w8a8_fp8.py:123"
 
 
 def test_signs_in_colour() -> None:
     lines = text_of(CHAIN, make_row(), color=True, width=80).splitlines()
-    assert lines[4] == "    " + "    \x1b[1;36m2\x1b[0m" * 2 + "  |    0    1    ◧    !    ?"
+    assert lines[8] == "    " + "    \x1b[1;36m2\x1b[0m" * 2 + "  |    0    1    ◧    !    ?"
     assert "    \x1b[32m■\x1b[0m    \x1b[1;33m□\x1b[0m  |    □    ■    ■    ■    □" in "\n".join(lines)
 
 

@@ -61,7 +61,7 @@ def test_a_table(library: MakeLibrary) -> None:
         "pkg/b.so  12.9           2   all   jit\n"
         "all: every container has a cubin for the chip; jit: all run, some after the driver has compiled their PTX; "
         "link: all\nrun, some after the driver has compiled and linked their PTX; none: no container runs; "
-        "?: not judged; 9/10: 9 of 10\ncontainers run"
+        "?: not judged; 9/10: 9 of 10\ncontainers run; container: the kernels of one source file"
     )
 
 
@@ -77,7 +77,7 @@ def test_a_table(library: MakeLibrary) -> None:
 )
 def test_the_legend_has_only_what_occurs(served: dict[str, int], legend: list[str], library: MakeLibrary) -> None:
     words = drawn([library("w/a.so", {"12.0": served})], ("12.0",)).splitlines()[2:]
-    assert [part.partition(":")[0] for part in " ".join(words).split("; ")] == legend
+    assert [part.partition(":")[0] for part in " ".join(words).split("; ")] == [*legend, "container"]
 
 
 def test_no_column_for_unknown_toolkits(library: MakeLibrary) -> None:

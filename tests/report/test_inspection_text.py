@@ -30,7 +30,8 @@ a.whl (manylinux_2_28_aarch64): answer 1
 file         CUDA  containers  9.0  12.0  12.1
 pkg/all.so   12.9           1    ?   all   all
 pkg/core.so  12.9           7    ?   4/7  none
-all: every container has a cubin for the chip; none: no container runs; ?: not judged; 4/7: 4 of 7 containers run
+all: every container has a cubin for the chip; none: no container runs; ?: not judged; 4/7: 4 of 7 containers run;
+container: the kernels of one source file
 12.0: RTX 5090, RTX PRO 6000; 12.1: GB10, DGX Spark
 
 12.0  pkg/core.so: 4 of 7 containers run, 2 by JIT; 2 of the other 3 are for other chips; only 90a (2 of 3)
@@ -39,8 +40,9 @@ all: every container has a cubin for the chip; none: no container runs; ?: not j
 
 needs libcublasLt.so.12, libcudart.so.12
 built with CUDA 12.9
-driver for 12.0: Linux 575.51.03, Windows 576.02 or newer (JIT of PTX 8.8; the card: Linux 570.26, Windows 570.65)
-driver for 12.1: Linux 575.51.03, Windows 576.02 or newer (the card)
+driver for 12.0: Linux 575.51.03, Windows 576.02 or newer (JIT of PTX 8.8 needs it; \
+the card alone: Linux 570.26, Windows 570.65)
+driver for 12.1: Linux 575.51.03, Windows 576.02 or newer (the card needs it)
 pkg/core.so: section 3 ends outside of the file
 pkg/core.so: cut off at 0x2000
 no device code in 3 other files
@@ -175,13 +177,23 @@ def test_the_worst_come_first_and_the_rest_is_counted(library: MakeLibrary, insp
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({}, ["needs libcudart.so.12", "built with CUDA 12.9", f"driver for 12.0: {CARD} or newer (the card)"]),
-        ({"toolkit": None}, ["needs libcudart.so.12", f"driver for 12.0: {CARD} or newer (the card)"]),
+        (
+            {},
+            [
+                "needs libcudart.so.12",
+                "built with CUDA 12.9",
+                f"driver for 12.0: {CARD} or newer (the card needs it)",
+            ],
+        ),
+        (
+            {"toolkit": None},
+            ["needs libcudart.so.12", f"driver for 12.0: {CARD} or newer (the card needs it)"],
+        ),
         (
             {"needed": (), "toolkit": (99, 1)},
             [
                 "built with CUDA 99.1",
-                f"driver for 12.0: one of CUDA 99.1 or newer (CUDA 99.1; the card: {CARD})",
+                f"driver for 12.0: one of CUDA 99.1 or newer (CUDA 99.1 needs it; the card alone: {CARD})",
             ],
         ),
         (
@@ -189,7 +201,7 @@ def test_the_worst_come_first_and_the_rest_is_counted(library: MakeLibrary, insp
             [
                 "needs cudart64_12.dll",
                 "built with CUDA 12.9",
-                "driver for 12.0: Windows 570.65 or newer (the card)",
+                "driver for 12.0: Windows 570.65 or newer (the card needs it)",
             ],
         ),
         # One library of CUDA 13 does not make the card older.
@@ -197,21 +209,21 @@ def test_the_worst_come_first_and_the_rest_is_counted(library: MakeLibrary, insp
             {"needed": (), "toolkit": (13, 0), "served": {"12.0": {"jit": 1}}},
             [
                 "built with CUDA 13.0",
-                f"driver for 12.0: Linux 580.65.06, Windows 580 or newer (CUDA 13.0; the card: {CARD})",
+                f"driver for 12.0: Linux 580.65.06, Windows 580 or newer (CUDA 13.0 needs it; the card alone: {CARD})",
             ],
         ),
         # Compiled from PTX that is older than the card.
         (
             {"needed": (), "toolkit": None, "isa": (7, 8), "served": {"12.0": {"jit": 1}}},
-            [f"driver for 12.0: {CARD} or newer (the card)"],
+            [f"driver for 12.0: {CARD} or newer (the card needs it)"],
         ),
         (
             {"needed": (), "toolkit": None, "isa": (9, 5), "served": {"12.0": {"jit": 1}, "12.1": {"none": 1}}},
-            [f"driver for 12.0: one of CUDA 13.5 or newer (JIT of PTX 9.5; the card: {CARD})"],
+            [f"driver for 12.0: one of CUDA 13.5 or newer (JIT of PTX 9.5 needs it; the card alone: {CARD})"],
         ),
         (
             {"needed": (), "toolkit": None, "isa": (77, 7), "served": {"12.0": {"jit": 1}}},
-            [f"driver for 12.0: one that knows it or newer (JIT of PTX 77.7; the card: {CARD})"],
+            [f"driver for 12.0: one that knows it or newer (JIT of PTX 77.7 needs it; the card alone: {CARD})"],
         ),
         ({"needed": (), "toolkit": None, "served": {"12.0": {"none": 1}}}, []),
     ],

@@ -40,6 +40,7 @@ def row(name: str, *words: str, backend: str = "", nested: bool = False, module:
     return MatrixRow(module, name, backend, "a/ops.py", 10, cells, nested)
 
 
+NAMES = ("pkg.f", "pkg.g", "pkg.h")
 RICH = Matrix(
     CHIPS,
     (
@@ -47,12 +48,12 @@ RICH = Matrix(
         row("op", UNKNOWN, UNKNOWN, UNKNOWN, backend="b", nested=True),
         row("Enum", NO, YES, YES, backend="X", module="pkg.sub"),
     ),
-    3,
+    NAMES,
     7,
     (Skipped("b.py", "not UTF-8"),),
 )
 LEFT = make_row(why="12.x is treated unlike 9.0", places=(RowPlace("a/api.hpp", 7, 7, "checked here"),))
-ASKED = Matrix(CHIPS, (replace(RICH.rows[0], left=2), *RICH.rows[1:]), 3, 7, (), ("12.0", "12.1"), (LEFT,))
+ASKED = Matrix(CHIPS, (replace(RICH.rows[0], left=2), *RICH.rows[1:]), NAMES, 7, (), ("12.0", "12.1"), (LEFT,))
 EMPTY = Matrix(CHIPS, ())
 
 
@@ -167,6 +168,14 @@ def test_every_gate_of_a_row() -> None:
 
 def test_nothing_to_show() -> None:
     assert matrix_text.render(EMPTY, Setting()) == ""
+
+
+def test_why_there_is_no_table() -> None:
+    lines = matrix_text.render(replace(RICH, rows=(), unasked=NAMES * 3), Setting()).splitlines()
+    assert lines == [
+        "No table: no public operation here has a check that treats these chips differently.",
+        f"Operations without a check: {', '.join((NAMES * 3)[:8])} and 1 more",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -25,12 +25,13 @@ def test_every_category_is_said() -> None:
 @pytest.mark.parametrize(
     ("categories", "expected"),
     [
-        ("leak", "1 place where one of them is let in and cannot run the code"),
-        ("leak leak", "2 places where one of them is let in and cannot run the code"),
+        ("leak", "1 place where at least one of them is let in and cannot run the code"),
+        ("leak leak", "2 places where at least one of them is let in and cannot run the code"),
         (
             "excluded leak leak family-split",
-            "2 places where one of them is let in and cannot run the code, "
-            "1 where one of them is kept out of code that runs there, 1 where 12.0 and 12.1 are treated differently",
+            "2 places where at least one of them is let in and cannot run the code, "
+            "1 where at least one of them is kept out of code that runs there, "
+            "1 where 12.0 and 12.1 are treated differently",
         ),
         ("other", "1 place with another fault"),
     ],
@@ -145,7 +146,7 @@ def test_each_tree_has_its_own(finding: Callable[..., Finding], report: Callable
         "bwlint: \\x1b",
     ]
     told = [line.partition("12.1): ")[2] for line in verdicts(found, "note", trees, ()).splitlines()]
-    leak = "where one of them is let in and cannot run the code"
+    leak = "where at least one of them is let in and cannot run the code"
     assert told == [
         f"1 place {leak}",
         f"2 places {leak}; 1 file skipped (a socket)",

@@ -12,6 +12,8 @@ from small_binaries import container, cubin, elf, entry, shared_object, tarred, 
 from bwlint.cli import app
 from bwlint.run import own_code
 
+HOPPERS = " and takes H100 (9.0)"
+OLDER = " and takes RTX 40 (8.9) and H100 (9.0)"
 ALL = {"x/core.so": shared_object(container(entry(cubin(120), 120)))}
 HOPPER = {**ALL, "x/hopper_kernels.abi3.so": shared_object(container(entry(cubin(90, "a"), 90, "a")))}
 REFUSED = b"""\
@@ -111,27 +113,27 @@ def told(name: Path, data: bytes) -> tuple[str, list[tuple[str, str]]]:
     [
         (
             {**ALL, "x/a.py": REFUSED},
-            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in a.py, where older chips get in",
+            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in a.py{OLDER}",
             [("out", "x/a.py:3")],
         ),
         (
             {**ALL, "x/a.py": REFUSED.replace(b"> (9, 0)", b"!= (9, 0)")},
-            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in a.py, where 9.0 gets in",
+            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in a.py{HOPPERS}",
             [("out", "x/a.py:3")],
         ),
         (
             {**ALL, "x/a.py": HIGHEST},
-            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in Tiled, where older chips get in",
+            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in Tiled{OLDER}",
             [("out", "x/a.py:5")],
         ),
         (
             {**ALL, "x/a.py": REFUSED, "x/b.py": HIGHEST},
-            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in Tiled and a.py, where older chips get in",
+            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in Tiled and a.py{OLDER}",
             [("out", "x/a.py:3"), ("out", "x/b.py:5")],
         ),
         (
             {"x/a.py": REFUSED, "x/a.so": elf([])},
-            "no device code; its own code turns 12.0 and 12.1 away in a.py, where older chips get in",
+            f"no device code; its own code turns 12.0 and 12.1 away in a.py{OLDER}",
             [("out", "x/a.py:3")],
         ),
         (
@@ -149,13 +151,13 @@ def told(name: Path, data: bytes) -> tuple[str, list[tuple[str, str]]]:
         ({**ALL, "x/a.py": PARTLY}, "runs on 12.0 and 12.1", []),
         (
             {**ALL, "x/a.py": LOOKUP},
-            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in name, where older chips get in",
+            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in name{OLDER}",
             [("out", "x/a.py:7")],
         ),
         # One place stops what calls it, and is told once.
         (
             {**ALL, "x/a.py": STOPPED},
-            "runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in check, where older chips get in",
+            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in check{OLDER}",
             [("out", "x/a.py:4")],
         ),
         ({**ALL, "x/tests/test_a.py": REFUSED}, "runs on 12.0 and 12.1", []),
@@ -208,7 +210,7 @@ def test_wheels(tmp_path: Path, files: dict[str, bytes], answer: str, own: list[
         (
             {"setup.py": b"from setuptools import setup\nsetup()\n", "x/a.py": REFUSED},
             "a source distribution: it is built on your machine; no device code in its sources;"
-            " its own code turns 12.0 and 12.1 away in a.py, where older chips get in",
+            f" its own code turns 12.0 and 12.1 away in a.py{OLDER}",
             [("out", "x/a.py:3")],
         ),
     ],
@@ -240,3 +242,22 @@ def test_what_takes_too_long_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [one["reason"] for one in document["skipped"]] == [
         "its own code was not checked: takes more than 0.05 seconds to read"
     ]
+
+
+PARTED = b"""\
+import torch
+
+
+def launch(kernel):
+    if torch.cuda.get_device_capability() == (12, 0):
+        return kernel[(1,)]()
+    return None
+"""
+
+
+def test_what_check_reports_is_told(tmp_path: Path) -> None:
+    name = tmp_path / "x-1.0-py3-none-any.whl"
+    answer, own = told(name, wheel({**ALL, "x/a.py": PARTED}))
+    assert "bwlint check finds faults for 12.0 in its own code (launch)" in answer
+    assert own == [("fault", "x/a.py:5")]
+    assert CliRunner().invoke(app, ["inspect", str(name)]).stderr == "bwlint: built code: no findings\n"

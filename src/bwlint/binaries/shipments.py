@@ -179,9 +179,10 @@ class Assembler:
 class OwnPlace:
     """A place in a package's own Python or build files, and what it does with the chips; `says` is how, in a phrase.
     out: keeps them out and lets an older one in; `lets_in` are the chips that get in. build: builds nothing for them.
-    made: builds what they load. in: lets them in to a `library` that has nothing for them."""
+    made: builds what they load. in: lets them in to a `library` that has nothing for them. fault: what else a check
+    reports."""
 
-    does: Literal["out", "build", "made", "in"]
+    does: Literal["out", "build", "made", "in", "fault"]
     chips: tuple[str, ...]
     path: str
     line: int

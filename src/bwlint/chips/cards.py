@@ -8,6 +8,7 @@ from bwlint.chips.devices import Chip
 from bwlint.chips.devices import chip as chip_of
 from bwlint.chips.products import products
 from bwlint.chips.targets import letters, without_series
+from bwlint.chips.wording import listed
 
 
 def card(chip: Chip, said: Iterable[str] = ()) -> str:
@@ -27,8 +28,7 @@ def product(chip: Chip, said: Iterable[str] = ()) -> str:
 def cards(chips: Sequence[str], said: Iterable[str] = ()) -> str:
     """ "RTX 5090 (12.0) and DGX Spark (GB10, 12.1)"."""
     said = tuple(said)
-    *first, last = (card(chip_of(name), said) for name in chips)
-    return f"{', '.join(first)} and {last}" if first else last
+    return listed([card(chip_of(name), said) for name in chips])
 
 
 def _named(chip: Chip, said: Iterable[str]) -> Iterator[str]:

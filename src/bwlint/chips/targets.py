@@ -39,7 +39,7 @@ class Target:
         """The target of "sm_120a", "compute_120f", "120a", "12.0a" or "12.1"; raises `ValueError`."""
         found = spelled(text.strip().lower())
         if found is None or found.prefix not in _PREFIXES or found.form:
-            raise ValueError(f"not a target: {text!r} (write sm_120, sm_120a, 12.0, 5090 or spark)")
+            raise ValueError(f"not a target: {text!r} ({_names()})")
         return cls(found.number, cast(Suffix, found.suffix))
 
     @property
@@ -99,6 +99,13 @@ def known_targets(names: Iterable[str]) -> Iterator[Target]:
             continue
 
 
+@cache
+def _names() -> str:
+    """What may be written for a target."""
+    known = ", ".join(f"{one.name} ({one.card or one.products[0]})" for one in all_chips() if one.products)
+    return f"write a card, its number, or a target such as sm_120a: {known}"
+
+
 def _asked(text: str) -> Target:
     found = _by_product().get(letters(text))
     return Target.parse(text) if found is None else Target(found)
@@ -141,7 +148,7 @@ def parse_targets(names: Iterable[str]) -> tuple[ChipSet, tuple[Target, ...]]:
     names = tuple(names)
     parts = [part.strip() for name in names for part in name.split(",") if part.strip()]
     if names and not parts:
-        raise ValueError(f"{names[0]!r} names no target (write sm_120, sm_120a, 12.0, 5090 or spark)")
+        raise ValueError(f"{names[0]!r} names no target ({_names()})")
     targets = dict.fromkeys(_asked(part) for part in parts)
     chips = ChipSet.joining(target.chip for target in targets)
     return chips, tuple(target for target in targets if target.suffix)

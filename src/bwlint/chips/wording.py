@@ -109,5 +109,4 @@ def listed(names: Sequence[str]) -> str:
     shown = [name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..." for name in names[:_FEW]]
     if len(names) > _FEW:
         shown[-1:] = [f"{len(names) - _FEW + 1} more"]
-    *first, last = shown
-    return f"{', '.join(first)} and {last}" if first else last
+    return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))

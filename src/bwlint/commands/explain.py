@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 
 from bwlint.chips import ChipSet, all_chips, families
+from bwlint.chips.wording import called
 from bwlint.model.escape import visible
 from bwlint.report import rule_text
 from bwlint.report.words import aligned
@@ -31,9 +32,9 @@ def all_rules() -> str:
     return "".join(f"{line}\n" for line in aligned(rows))
 
 
-def rule(text: str) -> str:
-    """The rule of a code or name. Raises ValueError."""
-    return rule_text.plain(catalog.lookup(text))
+def rule(text: str, *, full: bool) -> str:
+    """The rule of a code or name, `full` with all that it reports. Raises ValueError."""
+    return rule_text.plain(catalog.lookup(text), full=full)
 
 
 def gate(text: str) -> str:
@@ -61,7 +62,7 @@ def gate(text: str) -> str:
         f"may be true on: {sets.may}",
         f"must be true on: {sets.must}",
         *([f"raises on: {sets.raises}"] if sets.raises else []),
-        f"free atoms: {_atoms(sets.atoms, source)}",
+        f"depends besides the chip on: {_atoms(sets.atoms, source)}",
         *(visible(clash.reason) for clash in sets.clashes),
         *_splits(sets.may),
         *(["taken for the device by its name, so less sure"] if sets.guessed else []),
@@ -119,7 +120,7 @@ def _atoms(keys: Iterable[str], source: str) -> str:
             start, end = (region.line, region.column), (region.end_line, region.end_column)
             key = source[text.offset(*start) : text.offset(*end)]
         found.append(f"`{visible(' '.join(key.split()))}`")
-    return ", ".join(dict.fromkeys(found)) or "none"
+    return ", ".join(dict.fromkeys(found)) or "nothing"
 
 
 def _outcome(raises: bool, must: bool, may: bool) -> str:
@@ -134,7 +135,7 @@ def _splits(admitted: ChipSet) -> Iterable[str]:
     for name, members in families().items():
         inside = members & admitted
         if inside and inside != members:
-            yield f"parts the family {name}: {inside} in, {members - inside} out"
+            yield f"splits the {name} family: may be true on {called(inside)}, false on {called(members - inside)}"
 
 
 def _markdown(rows: Sequence[Sequence[str]]) -> str:

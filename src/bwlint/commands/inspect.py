@@ -41,7 +41,8 @@ def run(options: dict[str, Any]) -> int:
     write(_inspection(found, options), options)
     report = found.inspection.report
     say(not_read(report.skipped, every=options["verbose"]))
-    say(f"bwlint: {summary(report, found.severity)}\n")
+    looked_at = "built code: " if any(one.own for one in found.inspection.shipments) else ""
+    say(f"bwlint: {looked_at}{summary(report, found.severity)}\n")
     for fault in found.failures:
         failure(Exception(fault)).show()
     if found.failures or (options["strict"] and report.skipped):
@@ -71,7 +72,7 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
         pieces = inspection_json.pieces(inspection, how, options["kernels"])
         if options["form"] == "json":
             return pieces
-        return html.page("inspection", pieces, html.of_inspection(inspection, how))
+        return html.page("inspection", pieces, html.of_inspection(inspection, how, found.sentences))
     if options["form"] == "sarif":
         from bwlint.report import sarif
 

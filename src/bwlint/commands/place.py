@@ -1,5 +1,5 @@
 """The output of `explain FILE:LINE`: the audit rows of that line, or why it has none; with `--why-silent` what `check`
-reports there, or each reason for which it reports nothing."""
+reports there, or each reason for which it reports nothing. FILE may lie in a package: `pypi:NAME==VERSION/FILE`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 from bwlint.chips import all_chips
 from bwlint.commands.audit import rendered
 from bwlint.commands.check import outcome_of
-from bwlint.commands.terminal import put_right, setting
+from bwlint.commands.terminal import failure, put_right, setting
 from bwlint.report.summary import at_least
 from bwlint.settings import catalog
+from bwlint.settings.config import UsageError
+from bwlint.sources.pypi import PREFIX, is_package
 
 if TYPE_CHECKING:
     from bwlint.model.findings import Finding
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from bwlint.run.outcome import Outcome
 
 _PLACE = re.compile(r"(.+):([1-9]\d{0,8})")
+_PACKAGED = re.compile(rf"({PREFIX}[^/]+|.+?\.(?:whl|tar\.gz|zip))/(.+)")
 _NO_QUESTION = "this line names no chip, checks none and depends on none"
 _DECIDED = "fail: somebody has decided that it is broken, and check reads no decisions"
 _KINDS = {
@@ -35,9 +38,18 @@ _KINDS = {
 
 
 def parsed(text: str) -> tuple[str, int] | None:
-    """The file and the line that a word on the command line names; None where it names no file that is there."""
+    """The file and the line that a word on the command line names; None where it names no place. Raises Failure for a
+    file that is not there."""
     found = _PLACE.fullmatch(text)
-    return (found[1], int(found[2])) if found is not None and Path(found[1]).is_file() else None
+    if found and not (_packaged(found[1])[0] or Path(found[1]).is_file()):
+        raise failure(UsageError(f"no such file: {found[1]} (write FILE:LINE as check prints it)"))
+    return (found[1], int(found[2])) if found else None
+
+
+def _packaged(path: str) -> tuple[str, str]:
+    """The package that holds a file, as an argument of `check` ("": none does), and the path of the file in it."""
+    found = _PACKAGED.fullmatch(path)
+    return (found[1], found[2]) if found is not None and is_package(found[1]) else ("", path)
 
 
 def explained(path: str, line: int) -> str:
@@ -105,10 +117,15 @@ def _judged(path: str, line: int, stack: ExitStack) -> _AskedLine:
     from bwlint.settings.decisions import apply, load
 
     stack.enter_context(kept.using())
-    real = os.path.realpath(path)
+    real, (package, inside) = os.path.realpath(path), _packaged(path)
     is_below = Path(real).is_relative_to(os.path.realpath("."))
-    request = CheckRequest((".",) if is_below else (path,))
+    request = CheckRequest((package or ("." if is_below else path),))
     outcome = outcome_of(request, stack)
+    if package:
+        files = outcome.names.files.values()  # with the release, which need not be asked for
+        real = next((file.real for file in files if _packaged(file.path)[1] == inside), "")
+    if not real:
+        raise failure(UsageError(f"{package} has no file {inside} that bwlint reads"))
     with put_right():
         settings = Settings(request)
         made = load(settings.decisions_file).made
@@ -208,7 +225,7 @@ def _switched_off(place: _AskedLine, stack: ExitStack) -> tuple[Finding, ...]:
     off = {rule.name for rule in catalog.rules()} - place.settings.enabled(file)
     if not off:
         return ()
-    request = CheckRequest((place.path,), place.outcome.report.targets, isolated=True)
+    request = CheckRequest((place.real,), place.outcome.report.targets, isolated=True)
     every = outcome_of(request, stack).report.findings
     return tuple(finding for finding in place.of(every) if finding.name in off)
 
@@ -217,7 +234,7 @@ def _on_every_chip(place: _AskedLine, stack: ExitStack) -> _AskedLine:
     """The rows with the answers for all chips, those asked about first; the file alone is judged for the others."""
     from bwlint.run.request import CheckRequest
 
-    rows = outcome_of(CheckRequest((place.path,), tuple(chip.name for chip in all_chips())), stack).rows
+    rows = outcome_of(CheckRequest((place.real,), tuple(chip.name for chip in all_chips())), stack).rows
     tables = {(row.form, row.subject, row.question): row.table for row in rows}
 
     def wide(row: Row) -> Row:

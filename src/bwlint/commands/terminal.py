@@ -123,7 +123,7 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
     wish = options.get("color", "auto")
     color = wish == "always" or (options["output"] is None and _has_color(wish))
     links = color and options["output"] is None and _has_links()
-    width = _width() if color else _PLAIN_WIDTH
+    width = _PLAIN_WIDTH if options["output"] else _width()
     form = options.get("form")
     if form not in _FROM_ROOT:
         rules = _rules() if form == "html" else ()
@@ -166,6 +166,7 @@ def _has_links() -> bool:
 
 
 def _width() -> int:
+    """COLUMNS, which holds in a pipe too, or that of the terminal."""
     import shutil
 
     return shutil.get_terminal_size((_PLAIN_WIDTH, 24)).columns

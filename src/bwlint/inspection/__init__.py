@@ -14,7 +14,7 @@ from bwlint.binaries.library import is_bare, joined, read_library
 from bwlint.binaries.operations import operations
 from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, Flaw, Inspection, OwnPlace, Shipment
 from bwlint.chips import ChipSet, group, parse_targets
-from bwlint.chips.hosts import ARM
+from bwlint.chips.hosts import ARM, X86
 from bwlint.inspection.answers import answer, parts
 from bwlint.inspection.metadata import PROJECT, Metadata
 from bwlint.inspection.origins import Origin, origins
@@ -35,6 +35,8 @@ from bwlint.sources.pypi import PREFIX, SourceError
 from bwlint.sources.scratch import scratch_folder
 
 DEFAULT_TARGETS = ("12.0", "12.1")
+# For these chips alone, wheels of other machines are not fetched.
+_HOSTS = (("arm-hosts", ARM), ("x86-hosts", X86))
 # That many images of one folder are told as one library.
 _MANY = 12
 _STATIC = ".a"
@@ -101,7 +103,7 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
     skipped: list[Skipped] = []
     failures: list[str] = []
     told: list[str] = []
-    platforms = request.platforms or ((ARM,) if asked <= group("arm-hosts") else ())
+    platforms = request.platforms or tuple(host for name, host in _HOSTS if asked <= group(name))
     allowance = Allowance()
     with ExitStack() as stack:
         scratch = scratch_folder(stack)

@@ -14,6 +14,7 @@ from bwlint.binaries.operations import is_spare, kernels_beside
 from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, KernelOperation, Shipment, main_reason
 from bwlint.chips import ChipSet, siblings
 from bwlint.chips import chip as chip_of
+from bwlint.chips.cards import cards
 from bwlint.chips.features import feature
 from bwlint.chips.surroundings import shipped
 from bwlint.chips.toolkits import first_release, known_chips
@@ -29,7 +30,8 @@ _NO_SOURCES = "no device code in its sources"
 _OWN = {
     "build": "its own build leaves out {chips} ({names})",
     "made": "its own build makes code that {chips} can load ({names})",
-    "out": "its own code turns {chips} away in {names}, where {older} in",
+    "out": "its own code turns {chips} away in {names}{takes}",
+    "fault": "bwlint check finds faults for {chips} in its own code ({names})",
     "in": "its own code lets {chips} into {library} ({names}), which has nothing for {chips}",
 }
 
@@ -89,17 +91,10 @@ def own_text(shipment: Shipment) -> Iterator[str]:
     """What its own Python and build files do with chips, and whose text that is."""
     subjects: dict[tuple[str, str, str, str], list[str]] = {}
     for place in shipment.own:
-        key = (place.does, " and ".join(place.chips), place.library, _older(place.lets_in))
-        subjects.setdefault(key, []).append(place.subject)
-    for (does, chips, library, older), names in subjects.items():
-        yield _OWN[does].format(chips=chips, library=library, older=older, names=listed(list(dict.fromkeys(names))))
-
-
-def _older(chips: Sequence[str]) -> str:
-    """Who gets in where another chip is turned away: without 8.9 it is a list of chips, and no lower generation's."""
-    if not chips or "8.9" in chips:
-        return "older chips get"
-    return f"{listed(chips)} {'gets' if len(chips) == 1 else 'get'}"
+        takes = f" and takes {cards(place.lets_in)}" if place.lets_in else ""
+        subjects.setdefault((place.does, " and ".join(place.chips), place.library, takes), []).append(place.subject)
+    for (does, chips, library, takes), names in subjects.items():
+        yield _OWN[does].format(chips=chips, library=library, takes=takes, names=listed(list(dict.fromkeys(names))))
 
 
 def needs(shipment: Shipment, asked: ChipSet) -> Iterator[tuple[bool, str]]:
@@ -243,8 +238,9 @@ def without_code(shipment: Shipment) -> str:
     return f"no device code found, and {counted(len(paths), 'file')} could not be read"
 
 
-def on(shipment: Shipment, chip: str) -> str:
-    """How it runs on a chip, with {} for the chip: what of it runs, what is for other chips, what is missing."""
+def on(shipment: Shipment, chip: str, *, brief: bool = False) -> str:
+    """How it runs on a chip, with {} for the chip: what of it runs, what is for other chips, what is missing; `brief`
+    leaves all out but the first that is missing."""
     absent = [library for library in shipment.libraries if not library.tallies[chip].served]
     if len(absent) == len(shipment.libraries):
         if shipment.compiles:
@@ -261,13 +257,13 @@ def on(shipment: Shipment, chip: str) -> str:
     text = "runs on {}" if plain else "runs on {} by JIT alone"
     if missed:
         text += " in part" if plain else ", in part"
-    if others or missed:
+    if (others or missed) and not brief:
         named = (("", plain or compiled), ("by JIT: ", compiled if plain else []), ("for other chips: ", others))
         text += ": " + "; ".join(words + _features(some, shipment) for words, some in named if some)
     if missed:
-        text += f"; nothing of {_features(missed, shipment)} loads there"
+        text += f"{':' if brief else ';'} nothing of {_features(missed, shipment)} loads there"
     lacking = [one.name for one in shipment.operations if chip in one.unserved and _is_shortfall(one, chip)]
-    if lacking:
+    if lacking and not (brief and missed):
         what = "operation" if len(lacking) == 1 else "operations"
         have = "has" if len(lacking) == 1 else "have"
         joint = ", and" if missed else ", but"

@@ -9,10 +9,10 @@ from pathlib import PurePosixPath
 from bwlint.binaries.needs import dotted
 from bwlint.binaries.shipments import Shipment
 from bwlint.chips import Chip, ChipSet
-from bwlint.chips.cards import card, product
+from bwlint.chips.cards import card
 from bwlint.chips.hosts import ARM
 from bwlint.chips.toolkits import known_chips
-from bwlint.chips.wording import listed, targets
+from bwlint.chips.wording import capital, listed, targets
 from bwlint.inspection.answers import (
     called,
     lacks,
@@ -29,7 +29,10 @@ from bwlint.sources.pypi import PREFIX
 
 _NO_WHEEL = "no wheel"
 _RUNS = "runs on "
-_READY = ": its wheel has ready code for it"
+_OF_WHEELS = {
+    "runs on {}": ": its wheel has ready code for it",
+    "runs on {} by JIT alone": ": its wheel has PTX for it, which the driver compiles at first use",
+}
 _NO_BUILT = "no built code runs on "
 
 
@@ -71,25 +74,25 @@ def _named(file: str) -> str:
 
 
 def _of_machines(shipments: Sequence[Shipment], chip: Chip, said: Sequence[str]) -> str:
-    """What is true on the machines that have the card; of several the first in full, the others in short."""
+    """What is true on the machines that have the card; of several each in a sentence."""
     asked, its = ChipSet.of(chip.name), card(chip, said)
     there = [one for one in shipments if one.judged(asked)] or list(shipments)
     telling = [one for one in there if one.libraries or one.compilers or one.compiles or one.built or one.missing]
     phrases: dict[str, Shipment] = {}
     for shipment in telling or [one for one in there if not one.elsewhere] or there:
-        phrases.setdefault(_phrase(shipment, chip, said), shipment)
+        phrases.setdefault(_phrase(shipment, chip, its), shipment)
     (told, first), *others = phrases.items()
     for phrase, one in others:
         name = "it" if _named(one.name) == _named(first.name) else _named(one.name)
         where = f"on {one.machine} " if one.machine != first.machine and one.machine else ""
-        short = phrase.partition("; ")[0].replace(f" for {its}", "").replace(f" on {its}", "")
-        told += f"; {where}{name} {short}"
+        short = phrase.replace(f" for {its}", "").replace(f" on {its}", "")
+        told += f". {capital(f'{where}{name} {short}')}"
     return told
 
 
-def _phrase(shipment: Shipment, chip: Chip, said: Sequence[str]) -> str:
-    """What a package does on a card, as it goes on behind its name."""
-    asked, its = ChipSet.of(chip.name), card(chip, said)
+def _phrase(shipment: Shipment, chip: Chip, its: str) -> str:
+    """What a package does on a card, as it goes on behind its name: one clause, and why. The answer has the rest."""
+    asked = ChipSet.of(chip.name)
     if shipment.missing:
         return f"cannot be installed for {its}: {shipment.missing}"
     if shipment.elsewhere or shipment.instead:
@@ -97,51 +100,53 @@ def _phrase(shipment: Shipment, chip: Chip, said: Sequence[str]) -> str:
         return f"says nothing of {its}: {content}"
     if not shipment.judged(asked):
         return f"does not run on {its}: it is built for {shipment.machine}, and these cards are in {ARM} machines alone"
-    main = tuple(_main(shipment, chip, its))
     needed = tuple(needs(shipment, asked))
     if blocking := [*(text for is_final, text in needed if is_final), *lacks(shipment, asked)]:
-        main = (f"does not run on {its}: {'; '.join(blocking)}",)
-    elif needed and main[0].startswith(_RUNS):
-        main = (f"runs on {its} with another build of what it needs",)
-    if not blocking:
-        main = (*main, *(text for _, text in needed))
-    short = (product(chip, said) or chip.name,)
-    own = tuple(replace(one, chips=short) for one in shipment.own if chip.name in one.chips)
-    around = (*own_text(replace(shipment, own=own)), *parts_text(shipment), *called(shipment, asked))
-    return "; ".join((*main, *around))
+        return f"does not run on {its}: {blocking[0]}"
+    main = _main(shipment, chip, its)
+    if main.startswith("does not"):
+        return main
+    if needed and main.startswith(_RUNS):
+        return f"runs on {its} with another build of what it needs: {needed[0][1]}"
+    own = [replace(one, chips=("it",), lets_in=()) for one in shipment.own if chip.name in one.chips]
+    if shipment.built and any(one.does == "made" for one in own):
+        main = f"{main.partition(': ')[0]}, but its own build makes code for it"
+    # What check finds beside code that is known to run does not stop it.
+    no_trouble = ("made", "fault") if main.startswith(_RUNS) else ("made",)
+    bad = replace(shipment, own=tuple(one for one in own if one.does not in no_trouble))
+    others = (*(text for _, text in needed), *called(shipment, asked), *parts_text(shipment))
+    trouble = next(iter((*own_text(bad), *others)), "")
+    verdict = main.partition(": ")[0]
+    if not trouble or (main.startswith(_RUNS) and ("in part" in verdict or "but" in verdict)):
+        return main
+    if not main.startswith(_RUNS):
+        return f"{verdict}; {trouble}"
+    return f"{verdict}{', in' if 'JIT' in verdict else ' in'} part: {trouble}"
 
 
-def _main(shipment: Shipment, chip: Chip, its: str) -> Iterator[str]:
-    compilers = shipment.compilers
+def _main(shipment: Shipment, chip: Chip, its: str) -> str:
     if shipment.built:
         lacking, _, how = shipment.built.partition(": ")
         where = lacking.removeprefix(_NO_WHEEL).removeprefix(" for ")
         none = f"{_NO_WHEEL} for {its}{f' on {where}' if where else ''}"
-        yield f"has {none if lacking.startswith(_NO_WHEEL) else f'no ready code for {its}'}: {how}"
-        yield of_sources(shipment)
-    elif compilers:
-        yield _compiling(shipment, chip, its)
+        of = "" if shipment.compiles else f"; {of_sources(shipment)}"
+        return f"has {none if lacking.startswith(_NO_WHEEL) else f'no ready code for {its}'}: {how}{of}"
+    if shipment.compilers:
+        return _compiling(shipment, chip, its)
     if shipment.libraries:
-        text = on(shipment, chip.name)
+        text = on(shipment, chip.name, brief=True)
         text = unsound(shipment, text) + text
-        if compilers or shipment.built:
-            yield f"its ready code {text.replace('{}', 'it')}"
-            return
         if text.startswith(_NO_BUILT):
             text = f"has {text.replace('runs on', 'for', 1)}"
-        ready = _READY if text == "runs on {}" and shipment.name.endswith(".whl") else ""
-        yield text.replace("{}", its) + ready
-    elif not (shipment.built or compilers) and shipment.compiles:
-        yield f"compiles its kernels on {its} at run time ({', '.join(shipment.compiles)}) and has no ready code"
-    elif not (shipment.built or compilers):
-        wheel = f" in its {shipment.machine} wheel" if shipment.machine else ""
-        none = without_code(shipment)
-        of_its_own = " of its own" if parts(shipment) else ""
-        yield (
-            f"has no device code{of_its_own} for {its}{wheel}"
-            if none == "no device code"
-            else f"is unknown on {its}: {none}"
-        )
+        why = _OF_WHEELS.get(text, "") if shipment.name.endswith(".whl") else ""
+        return text.replace("{}", its) + why
+    if shipment.compiles:
+        return f"compiles its kernels on {its} at run time ({', '.join(shipment.compiles)}) and has no ready code"
+    none = without_code(shipment)
+    if none != "no device code":
+        return f"is unknown on {its}: {none}"
+    wheel = f" in its {shipment.machine} wheel" if shipment.machine else ""
+    return f"has no device code{' of its own' if parts(shipment) else ''} for {its}{wheel}"
 
 
 def _compiling(shipment: Shipment, chip: Chip, its: str) -> str:

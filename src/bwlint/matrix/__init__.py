@@ -63,14 +63,14 @@ def _chips(targets: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRows:
-    """The rows of a tree before they are told: `kept` tell chips apart, `alike` do not, `unasked` counts those without
-    a gate. `judge` has judged them in `world`."""
+    """The rows of a tree before they are told: `kept` tell chips apart, `alike` do not, `unasked` have no
+    gate. `judge` has judged them in `world`."""
 
     world: Linked
     judge: Cells
     kept: tuple[tuple[RowEntry, Ruling], ...]
     alike: tuple[tuple[RowEntry, Ruling], ...]
-    unasked: int
+    unasked: tuple[str, ...]
     table: _TableBuilder
     apart: Mapping[GatePlace, ChipSet]
     """Errors of C++ that no row meets, each with the chips that it turns away."""
@@ -98,7 +98,11 @@ def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str
     for entry in wanted:
         with contained(entry.site.path if entry.site else interfaces.path(entry.module), f"asking for {entry.name}"):
             judged.append((entry, judge.ruling(entry)))
-    unasked = sum(1 for entry, ruling in judged if (entry.site or entry.bound) and not entry.backend and not ruling)
+    unasked = tuple(
+        f"{entry.module}.{entry.name}"
+        for entry, ruling in judged
+        if (entry.site or entry.bound) and not entry.backend and not ruling
+    )
     kept = tuple(_kept(judged))
     known = {(entry.module, entry.name) for entry, _ in kept}
     alike = tuple((entry, ruling) for entry, ruling in judged if (entry.module, entry.name) not in known)

@@ -70,13 +70,13 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """`unasked` counts the public operations that no gate decides, `scanned` the files that were read. `apart` are
+    """`unasked` are the public operations that no gate decides, `scanned` the files that were read. `apart` are
     errors of C++ for some of the chips that no row meets. `left` are rows of the ledger of the whole tree that are left
     to decide for the chips `asked`."""
 
     chips: tuple[str, ...]
     rows: tuple[MatrixRow, ...]
-    unasked: int = 0
+    unasked: tuple[str, ...] = ()
     scanned: int = 0
     skipped: tuple[Skipped, ...] = ()
     asked: tuple[str, ...] = ()

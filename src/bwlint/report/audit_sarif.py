@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 import sarif_om as om
 
+from bwlint.chips.wording import capital
 from bwlint.model.escape import visible
 from bwlint.model.ledger import Ledger, Row, RowForm
 from bwlint.report import Setting
@@ -32,7 +33,7 @@ def _log(ledger: Ledger, setting: Setting, kept: Sequence[Row], dropped: int) ->
 
 
 def _rule(form: RowForm) -> om.ReportingDescriptor:
-    text = om.MultiformatMessageString(text=f"{FORMS[form]}.")
+    text = om.MultiformatMessageString(text=f"{capital(FORMS[form])}.")
     return om.ReportingDescriptor(
         id=f"audit/{form}",
         name=f"Audit{form.capitalize()}",

@@ -10,6 +10,7 @@ from bwlint.model.escape import visible
 from bwlint.model.ledger import Answer, Ledger, Row, RowKind, RowPlace
 from bwlint.model.naming import counted
 from bwlint.report import Setting, text
+from bwlint.report.audit_words import FORMS
 from bwlint.report.inspection_table import shortened
 from bwlint.report.snippet import Paint, columns
 
@@ -17,7 +18,6 @@ FEW = 30
 """Rows that are shown unless told otherwise: an hour's work."""
 SHORT_FINGERPRINT = 12
 
-_WIDTH = 80
 _LEAST_WIDTH = 40
 _CELL = 5
 _BAR = "  |"
@@ -40,18 +40,17 @@ _MEANINGS = {
 
 
 def render(ledger: Ledger, setting: Setting, top: int = FEW, hidden: int = 0) -> str:
-    """The first `top` rows, or all where that is 0; what the signs mean, and how to see the rest and the `hidden`."""
+    """What the signs mean, the first `top` rows, or all where that is 0, and how to see the rest and the `hidden`."""
     if not ledger.rows:
         return ""
     shown = ledger.rows[:top] if top else ledger.rows
-    # Without a terminal nobody has said how wide it is.
-    width = max(setting.width, _LEAST_WIDTH) if setting.color else _WIDTH
+    width = max(setting.width, _LEAST_WIDTH)
     paint = text.painter(setting.color)
     lines: list[str] = []
+    if any(row.table for row in shown):
+        lines += [*textwrap.wrap(_legend(shown, setting), width), ""]
     for rank, row in enumerate(shown, 1):
         lines += [*_block(rank, row, setting, width, paint), ""]
-    if any(row.table for row in shown):
-        lines += textwrap.wrap(_legend(shown, setting), width)
     if left := len(ledger.rows) - len(shown):
         lines.append(f"and {left:,} more: --top 0 shows all, --kind and --subject fewer")
     if hidden:
@@ -63,7 +62,7 @@ def render(ledger: Ledger, setting: Setting, top: int = FEW, hidden: int = 0) ->
 
 
 def _block(rank: int, row: Row, setting: Setting, width: int, paint: Paint) -> Iterator[str]:
-    """The lines of one row: where and what is asked, what comes of it, why it is suspicious, how it is decided."""
+    """The lines of one row: where and what is asked, what comes of it, why it is shown, how it is decided."""
     head = f"{rank:>2}. "
     place = _place(row.places[0], setting, width - len(head) - len(row.kind) - 2)
     yield head + paint(row.kind, _STYLES[row.kind]) + f"  {place}"
@@ -80,14 +79,12 @@ def _block(rank: int, row: Row, setting: Setting, width: int, paint: Paint) -> I
     yield from _wrapped("why: ", row.why, width)
     if row.decision is not None:
         yield from _wrapped(f"{row.decision.said}: ", _said(row), width)
-    parts = ", ".join(f"{part.name} {part.points:+}" for part in row.parts)
-    yield from _wrapped("", f"score {row.score}{': ' if parts else ''}{parts}", width)
     yield from _wrapped("", "; ".join(_rest(row)), width)
 
 
 def _traits(row: Row) -> str:
     group = "" if row.group == "own" else row.group
-    return ", ".join(filter(None, (row.form, group, "rough table" if row.rough else "")))
+    return ", ".join(filter(None, (FORMS[row.form], group, "rough table" if row.rough else "")))
 
 
 def _place(place: RowPlace, setting: Setting, room: int) -> str:
@@ -162,4 +159,4 @@ def _legend(rows: Iterable[Row], setting: Setting) -> str:
     found = {"arm" if answer.startswith("arm ") else answer for row in rows for _, answer in row.table}
     signs = {**(_GLYPHS if setting.color else _LETTERS), "arm": "1, 2"}
     told = "; ".join(f"{signs[answer]} {meaning}" for answer, meaning in _MEANINGS.items() if answer in found)
-    return f"{told}; | follows the checked chips"
+    return f"Below each chip stands its answer: {told}. The checked chips are left of |."

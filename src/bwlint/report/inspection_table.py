@@ -254,4 +254,4 @@ def _legend(rows: Sequence[InspectionRow], compact: bool) -> str:
         parts.append("a number: that many of the containers run")
     elif sample:
         parts.append(f"{sample.text(compact)}: {sample.served} of {sample.total} containers run")
-    return "; ".join(parts)
+    return "; ".join([*parts, "container: the kernels of one source file"])

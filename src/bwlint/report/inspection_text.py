@@ -27,7 +27,7 @@ from bwlint.report.snippet import Paint
 
 MOST_LINES = 8
 """Of one kind below a table; the rest is counted."""
-_OWN = {"out": "turned away", "build": "not built for", "made": "built for", "in": "let in"}
+_OWN = {"out": "turned away", "build": "not built for", "made": "built for", "in": "let in", "fault": "affected"}
 _LEAST_COST = 1_000_000
 """Bytes of PTX from which on it is said what they cost: below, starting takes as long."""
 
@@ -184,9 +184,9 @@ def _driver(needs: Sequence[DriverNeed], only_windows: bool) -> str:
     """The newest driver of those that are needed and why, and that of the card where it is an older one."""
     unknown = [need for need in needs if need.linux is None]
     first = unknown[0] if unknown else next(need for need in needs if need.linux == minimum(*(n.linux for n in needs)))
-    text = f"{_numbers(first, only_windows)} or newer ({first.cause}"
+    text = f"{_numbers(first, only_windows)} or newer ({first.cause} needs it"
     card = needs[0]
-    return f"{text})" if first is card else f"{text}; {card.cause}: {_numbers(card, only_windows)})"
+    return f"{text})" if first is card else f"{text}; {card.cause} alone: {_numbers(card, only_windows)})"
 
 
 def _numbers(need: DriverNeed, only_windows: bool) -> str:

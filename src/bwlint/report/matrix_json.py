@@ -15,7 +15,7 @@ def render(matrix: Matrix, setting: Setting) -> str:
         setting.version,
         targets=matrix.chips,
         rows=[_row(row) for row in matrix.rows],
-        ungated=matrix.unasked,
+        ungated=len(matrix.unasked),
         left=[row_json(row) for row in matrix.left],
         **picked(matrix, "apart", "asked", "skipped"),
     )

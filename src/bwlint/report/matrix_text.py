@@ -33,6 +33,7 @@ MOST_ROOM = 56
 """Columns that names get at most."""
 
 MOST_APART = 20
+_FEW = 8
 _LEAST_CODE = 24
 _WORDS = {YES: "yes", NO: "no", FALLBACK: "other", UNKNOWN: "?"}
 _STYLES = {YES: "good", FALLBACK: "fair", NO: "bad"}
@@ -49,7 +50,7 @@ _MEANINGS = {
 
 def render(matrix: Matrix, setting: Setting, verbose: bool = False) -> str:
     """The rows by module, and what the words mean; with `verbose` every gate of a row and what receipts say."""
-    lines = [*(_lines(matrix, setting, verbose) if matrix.rows else ()), *_apart(matrix)]
+    lines = [*(_lines(matrix, setting, verbose) if matrix.rows else _without_rows(matrix)), *_apart(matrix)]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -57,7 +58,7 @@ def summary(matrix: Matrix) -> str:
     """``31 rows, 12 public operations that no check decides, 2 files skipped``."""
     parts = [counted(len(matrix.rows), "row")]
     if matrix.unasked:
-        parts.append(f"{counted(matrix.unasked, 'public operation')} that no check decides")
+        parts.append(f"{counted(len(matrix.unasked), 'public operation')} that no check decides")
     if matrix.apart:
         parts.append(f"{counted(len(matrix.apart), 'C++ error')} outside these rows")
     if any(proved := counts(matrix)):
@@ -101,6 +102,15 @@ def _lines(matrix: Matrix, setting: Setting, verbose: bool) -> Iterator[str]:
     told += ["; ".join(meanings), *([_left(matrix)] if matrix.left else [])]
     for line in told:
         yield from wrap(line, setting.width, break_on_hyphens=False) if setting.color else [line]
+
+
+def _without_rows(matrix: Matrix) -> Iterator[str]:
+    """Why there is no table, and the first operations that a check could give a row."""
+    if matrix.scanned:
+        yield "No table: no public operation here has a check that treats these chips differently."
+    if matrix.unasked:
+        more = f" and {len(matrix.unasked) - _FEW:,} more" if matrix.unasked[_FEW:] else ""
+        yield f"Operations without a check: {visible(', '.join(matrix.unasked[:_FEW]))}{more}"
 
 
 def _newest(matrix: Matrix, widths: Mapping[str, int], room: int) -> tuple[str, ...]:

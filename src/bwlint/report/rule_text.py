@@ -23,10 +23,14 @@ class Part:
     lines: tuple[str, ...]
 
 
-def plain(rule: Rule) -> str:
+def plain(rule: Rule, *, full: bool = True) -> str:
+    """All of it, or what fits a screen: what goes wrong, what to do and an example, without the lists."""
     head = f"{rule.code} {rule.name}\n{_filled(rule.summary)}"
     table = "\n".join(f"{name:9} {value}" for name, value in facts(rule))
-    return "\n\n".join([head, table, *map(_plain, parts(rule))]) + "\n"
+    every = tuple(parts(rule))
+    found = every if full else [part for kind in ("prose", "code") for part in every if part.kind == kind]
+    rest = () if full else (f"bwlint explain --full {rule.name} lists what is reported, what is not, and the sources.",)
+    return "\n\n".join([head, table, *map(_plain, found), *rest]) + "\n"
 
 
 def markdown(rule: Rule, level: int) -> str:

@@ -36,7 +36,7 @@ WHERE: dict[Category, str] = {
     "unified-memory": "where a query asks for GPU memory that GB10 does not report",
     "wgmma": "where {it} gets to wgmma instructions, which it lacks",
 }
-"""What findings of a category have in common, said of so many places; `it` is the card, or one of several."""
+"""What findings of a category have in common, said of so many places; `it` is the card, or at least one of several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _where(category: Category, targets: Sequence[str]) -> str:
     asked = ChipSet.of(*targets)
     split = [family.names for family in families().values() if family & asked and len(family) > 1]
     twins = listed(split[0]) if len(split) == 1 else "cards of one family"
-    return WHERE[category].format(it="it" if len(targets) == 1 else "one of them", twins=twins)
+    return WHERE[category].format(it="it" if len(targets) == 1 else "at least one of them", twins=twins)
 
 
 def _skipped(files: Iterable[Skipped]) -> str:

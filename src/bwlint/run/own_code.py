@@ -44,7 +44,7 @@ def own_places(archive: Path, shipment: Shipment, asked: ChipSet, scratch: Path)
         rows = audit(request, stack).rows
     # What a table has no row for may get a default, and what another place stops is told there.
     asking = (row for row in rows if row.group == "own" and not (row.rough or row.question.startswith("{")))
-    places = (place for row in asking if (place := _place(row, shipment, asked, top)))
+    places = (place for row in asking if (place := _place(row, shipment, asked, top) or _fault(row, asked, top)))
     found = [place for place in places if not _is_carried(PurePosixPath(place.path), top, is_wheel=not shipment.built)]
     told = tuple(f"stopped by `{place.subject}`" for place in found)
     lost = {chip for place in found if place.does == "build" for chip in place.chips}
@@ -70,7 +70,7 @@ def _is_carried(path: PurePosixPath, top: str, *, is_wheel: bool) -> bool:
 
 def _place(row: Row, shipment: Shipment, asked: ChipSet, top: str) -> OwnPlace | None:
     answers = dict(row.table)
-    path, line = row.places[0].path.removeprefix(top).lstrip("/"), row.places[0].line
+    path, line = _where(row, top)
     if row.form == "build" and row.kind == "fail":
         out = _unlike_older(row, (chip for chip in asked.names if answers.get(chip) == "no"))
         return OwnPlace("build", out, path, line, row.subject, row.why) if out else None
@@ -94,6 +94,16 @@ def _place(row: Row, shipment: Shipment, asked: ChipSet, top: str) -> OwnPlace |
     library = next(iter(named.values()), "")
     says = f"{row.question}, and {library} has nothing for it"
     return OwnPlace("in", tuple(named), path, line, row.subject, says, library) if named else None
+
+
+def _fault(row: Row, asked: ChipSet, top: str) -> OwnPlace | None:
+    """What a check of the text reports, and says nothing else of an inspection."""
+    chips = tuple(chip for chip, kind in row.verdicts if kind == "fail" and chip in asked.names)
+    return OwnPlace("fault", chips, *_where(row, top), row.subject, row.why) if chips else None
+
+
+def _where(row: Row, top: str) -> tuple[str, int]:
+    return row.places[0].path.removeprefix(top).lstrip("/"), row.places[0].line
 
 
 def _cut(text: str) -> str:

@@ -134,7 +134,7 @@ def download(spec: Spec, into: Path) -> Path:
     stderr says so. Raises SourceError.
     """
     from bwlint.sources.sdists import address, fetch_source
-    from bwlint.sources.wheels import released
+    from bwlint.sources.wheels import cannot, of_version, released
 
     # pip runs in that folder, so its path must not be relative.
     dest = Path(tempfile.mkdtemp(prefix="wheel-", dir=into.resolve()))
@@ -149,12 +149,13 @@ def download(spec: Spec, into: Path) -> Path:
             print(f"{spec.requirement}: {note}", file=sys.stderr)
         failure = failure if again else None
     if failure and any(words in failure for words in NO_WHEEL):
-        where = address(spec, pip_download(spec, dest, ("-vv",)) or "")
-        if where:
+        listing = pip_download(spec, dest, ("-vv",)) or ""
+        if where := address(spec, listing):
             print(f"{spec.requirement}: no wheel: it is built on your machine; scanning its sources", file=sys.stderr)
             return fetch_source(where, dest)
+        of_version(spec, failure, listing)
     if failure:
-        raise SourceError(f"pip cannot download {spec.requirement}:\n{last_lines(failure)}")
+        raise cannot(spec, failure)
     return only_wheel(spec, dest)
 
 

@@ -234,14 +234,14 @@ def _row(spec: Spec, platform: str, into: Path) -> Fetched | NotThere:
         shutil.rmtree(dest)
         return _row(release, platform, into)
     if not _says_no_wheel(failure):
-        raise _cannot(spec, failure)
+        raise cannot(spec, failure)
     # Said at length, pip names every file that it passes over.
     listing = _pip_for(_PYTHON, spec, dest, ("-vv", *options))
     if listing is None:
         return _fetched(spec, platform, dest)
     if not _says_no_wheel(listing):
-        raise _cannot(spec, listing)
-    files = _of_version(spec, _listed(listing, spec.name), failure, listing)
+        raise cannot(spec, listing)
+    files = of_version(spec, failure, listing)
     python = _python_of(files, platform)
     if python is not None and _pip_for(python, spec, dest, options) is None:
         return _fetched(spec, platform, dest)
@@ -261,7 +261,7 @@ def _says_no_wheel(output: str) -> bool:
     return any(words in output for words in NO_WHEEL)
 
 
-def _cannot(spec: Spec, output: str) -> SourceError:
+def cannot(spec: Spec, output: str) -> SourceError:
     return SourceError(f"pip cannot download {spec.requirement}:\n{last_lines(output)}")
 
 
@@ -298,15 +298,17 @@ def _listed(output: str, name: str) -> tuple[_IndexFile, ...]:
     return tuple(found.values())
 
 
-def _of_version(spec: Spec, files: tuple[_IndexFile, ...], failure: str, listing: str) -> tuple[_IndexFile, ...]:
-    """The files of the version that is asked for; raises SourceError when there is no such version or package."""
+def of_version(spec: Spec, failure: str, listing: str) -> tuple[_IndexFile, ...]:
+    """The files of the version that is asked for, of those that the long output of pip lists; raises SourceError when
+    there is no such version or package."""
     from packaging.specifiers import SpecifierSet
 
+    files = _listed(listing, spec.name)
     if not files:
         # A package that is not there and an index that does not answer end in the same words.
         if " 404 " in listing and "Retrying" not in listing:
             raise SourceError(f"{spec.name}: the index has no package of this name")
-        raise _cannot(spec, failure)
+        raise cannot(spec, failure)
     if spec.version is None:
         return files
     # "==2.9.0" is also met by 2.9.0+cu130.

@@ -37,8 +37,9 @@ def render(report: Report, setting: Setting, receipts: Sequence[Receipt] = ()) -
     return "".join(page("check", (in_a_line(document(report, setting)),), beside))
 
 
-def of_inspection(inspection: Inspection, setting: Setting) -> dict[str, Any]:
-    """What a page needs beside an inspection: of each shipment a headline, and the text's lines on what it takes."""
+def of_inspection(inspection: Inspection, setting: Setting, sentences: Sequence[str]) -> dict[str, Any]:
+    """What a page needs beside an inspection: the sentences on each card, of each shipment a headline, and the text's
+    lines on what it takes."""
     from bwlint.binaries.needs import judged
     from bwlint.report.inspection_text import needs
 
@@ -46,7 +47,7 @@ def of_inspection(inspection: Inspection, setting: Setting) -> dict[str, Any]:
         {"headline": headline(answer, inspection.asked), "needs": list(needs(shipment, judged(inspection, shipment)))}
         for shipment, answer in zip(inspection.shipments, inspection.answers, strict=True)
     ]
-    return {**of_findings(inspection.report, setting), "shipments": shipments}
+    return {**of_findings(inspection.report, setting), "shipments": shipments, "sentences": list(sentences)}
 
 
 def headline(answer: str, asked: Iterable[str]) -> str:

@@ -63,7 +63,8 @@ const MANY = 60;
 function inspectionView() {
   // What is for none of the asked chips is not what was asked for.
   const shipments = report.shipments.map((shipment, at) => ({ ...shipment, ...beside.shipments[at] })).sort((one, other) => Number(!one.judged.length) - Number(!other.judged.length)).map(shipmentSection);
-  const main = (...more) => h("main", null, shipments, more, skippedSection());
+  const sentences = beside.sentences.map((sentence) => h("p", null, h("strong", null, prose(sentence))));
+  const main = (...more) => h("main", null, sentences, shipments, more, skippedSection());
   const told = counted(findings.length, "finding");
   if (!findings.length) return [pageHead("inspection", told), main()];
   const view = findingsView();
