@@ -65,14 +65,14 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
     from bwlint.report.summary import at_least
 
     inspection = replace(found.inspection, report=at_least(found.inspection.report, found.severity))
-    how = setting(options)
+    how, sentences = setting(options), inspection.sentences if options["target"] else ()
     if options["form"] in ("json", "html"):
         from bwlint.report import html, inspection_json
 
         pieces = inspection_json.pieces(inspection, how, options["kernels"])
         if options["form"] == "json":
             return pieces
-        return html.page("inspection", pieces, html.of_inspection(inspection, how, found.sentences))
+        return html.page("inspection", pieces, html.of_inspection(inspection, how, sentences))
     if options["form"] == "sarif":
         from bwlint.report import sarif
 
@@ -81,5 +81,4 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
 
     chips = inspection.asked if options["target"] else ()
     text = inspection_text.render(inspection, how, options["kernels"], chips, readable)
-    sentences = inspection.sentences if options["target"] else ()
     return "".join(f"{visible(sentence)}\n\n" for sentence in sentences) + text
