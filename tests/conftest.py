@@ -16,6 +16,9 @@ from toolkit import Toolkit, find
 
 from bwlint.sources import faults
 
+# Tests start hundreds of interpreters, and each would compile all that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # No test reads or fills the index of who runs it; those that need one name a folder of their own.
 os.environ["BWLINT_CACHE_DIR"] = os.devnull
 # No test ends what a repair of whoever runs it has begun.
