@@ -23,7 +23,8 @@ def test_nothing_lies_on_the_doorstep() -> None:
 
 
 def test_a_class_has_a_name_of_its_own() -> None:
-    names = Counter(node.name for tree in parsed().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    nodes = (node for tree in parsed().values() for node in ast.walk(tree))
+    names = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
     assert [name for name, count in names.items() if count > 1] == []
 
 
