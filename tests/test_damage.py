@@ -811,9 +811,7 @@ def forking() -> Iterator[subprocess.Popen[bytes]]:
 @pytest.mark.parametrize(
     ("name", "form"), [(name, "json") for name in HUNGRY] + [(name, "text") for name in HUNGRY if name in LISTED]
 )
-def test_time_and_memory_are_bounded(
-    tmp_path: Path, forking: subprocess.Popen[bytes], name: str, form: str
-) -> None:
+def test_time_and_memory_are_bounded(tmp_path: Path, forking: subprocess.Popen[bytes], name: str, form: str) -> None:
     hungry, path, told = HUNGRY[name], tmp_path / name, tmp_path / "told"
     hungry.write(path)
     job = ["--kernels", "--format", form, str(path)], str(tmp_path / "report"), str(told)

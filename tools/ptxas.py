@@ -110,11 +110,12 @@ class Ptxas:
             return ran.returncode == 0 and b"__cuda_syscall_cp_async_bulk" in out.read_bytes()
 
     def first_isa(self, target: str) -> str:
-        """The lowest .version that it takes for a target, which it takes in each later one too."""
-        place = bisect_left(_ISA, True, key=lambda version: self._takes(version, target))
-        if place == len(_ISA):
+        """The lowest .version that it takes for a target, as it does each later one up to its newest."""
+        known = _ISA[: _ISA.index(self.isa) + 1]
+        place = bisect_left(known, True, key=lambda version: self._takes(version, target))
+        if place == len(known):
             raise OSError(f"ptxas {self.version} takes no version for sm_{target}")
-        return _ISA[place]
+        return known[place]
 
     def _takes(self, version: str, target: str) -> bool:
         module = f".version {version}\n.target sm_{target}\n.address_size 64\n.visible .entry k() {{ ret; }}\n"
@@ -149,7 +150,7 @@ class Ptxas:
 def _module(statements: Sequence[str], isa: str, target: str, together: int) -> tuple[str, list[int]]:
     """A module with a kernel for every few statements, and the line of each statement."""
     lines = [f".version {isa}", f".target sm_{target}", ".address_size 64"]
-    places = []
+    places: list[int] = []
     for kernel in _kernels(statements, together):
         head = f".visible .entry k{len(places)}()"
         lines += [head, *kernel, "{"] if kernel[0].startswith(".") else [f"{head} {{ {_REGISTERS}", *kernel]
