@@ -16,6 +16,9 @@ from toolkit import Toolkit, find
 
 from bwlint.sources import faults
 
+# Tests start hundreds of interpreters, and each would compile all that it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # No test reads or fills the index of who runs it; those that need one name a folder of their own.
 os.environ["BWLINT_CACHE_DIR"] = os.devnull
 # No test ends what a repair of whoever runs it has begun.
@@ -45,15 +48,26 @@ def _takes_toolkit(item: pytest.Function) -> bool:
     return "toolkit" in item.fixturenames and "toolkit" not in parameters
 
 
+_freeze = gc.freeze
+
+
 def pytest_collection_finish() -> None:
     """Keep what the suite consists of out of every collection: those that the program asks for would walk through it.
 
     The program itself freezes and unfreezes to make things old; that would unfreeze the suite.
     """
     gc.collect()
-    gc.freeze()
+    _freeze()
     for name in ("freeze", "unfreeze"):
         setattr(gc, name, lambda: None)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """What tests share stays too, and each repair asks for a collection."""
+    if nextitem is not None and item.get_closest_marker("shared") and not nextitem.get_closest_marker("shared"):
+        gc.collect()
+        _freeze()
 
 
 # The same draws every time: what one run finds, the next must find too. `--hypothesis-seed` draws anew.

@@ -81,8 +81,10 @@ def read_file(path: Path) -> tuple[Binary, ByteSource]:
 
 
 def pairs(*targets: str, ptx: Sequence[str] = ()) -> tuple[str, ...]:
-    """Options for cubins and PTX, each made from C++ for its own target."""
-    codes = [f"arch=compute_{target},code=sm_{target}" for target in targets]
+    """Options for cubins and PTX, made from C++ for their own targets; cubins of plain ones for the oldest of them."""
+    plain = sorted((target for target in targets if target.isdigit()), key=int)
+    codes = [f"arch=compute_{plain[0]},code=[{','.join(f'sm_{target}' for target in plain)}]"] if plain else []
+    codes += [f"arch=compute_{target},code=sm_{target}" for target in targets if target not in plain]
     codes += [f"arch=compute_{target},code=compute_{target}" for target in ptx]
     return tuple(part for code in codes for part in ("-gencode", code))
 

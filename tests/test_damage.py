@@ -24,6 +24,7 @@ from pathlib import Path
 
 import pytest
 import small_binaries
+from processes import begun, line
 from small_binaries import (
     WHEEL,
     Kernel,
@@ -611,17 +612,30 @@ def test_one_broken_file_leaves_the_others(tmp_path: Path) -> None:
 # What would fill memory, or never end
 
 
-CHILD = """
-import json, re, resource, sys
+FORKING = """
+import json, os, re, resource, signal, sys
 from pathlib import Path
 from bwlint.cli import run
-try:
-    sys.exit(run(["inspect", "--verbose", *sys.argv[1:]]))
-finally:
-    # getrusage would count what the parent had in memory when it started this process; of time it knows better.
-    most = re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    sys.stderr.write(json.dumps([int(most.group(1)) // 1024, used.ru_utime + used.ru_stime]))
+run(["inspect", "--kernels", os.devnull])  # what all of them load is loaded once
+for line in sys.stdin:
+    arguments, report, said = json.loads(line)
+    child = os.fork()
+    if child:
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        continue
+    signal.alarm(60)
+    for path, stream in ((report, 1), (said, 2)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), stream)
+    try:
+        code = run(["inspect", "--verbose", *arguments])
+    finally:
+        sys.stdout.flush()
+        # getrusage would count what the parent had in memory when it started this process; of time it knows better.
+        most = re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        sys.stderr.write(json.dumps([int(most.group(1)) // 1024, used.ru_utime + used.ru_stime]))
+        sys.stderr.flush()
+    os._exit(code)
 """
 MIB = 1 << 20
 LARGEST_MEMORY = 256
@@ -785,23 +799,27 @@ LISTED = ("many kernels.cubin", "containers.fatbin")
 """Those of which a report for people is long as well."""
 
 
+@pytest.fixture(scope="module")
+def forking() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that has bwlint loaded: each child of it looks at one file."""
+    process = begun(FORKING)
+    yield process
+    process.communicate(timeout=60)
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.parametrize(
     ("name", "form"), [(name, "json") for name in HUNGRY] + [(name, "text") for name in HUNGRY if name in LISTED]
 )
-def test_time_and_memory_are_bounded(tmp_path: Path, name: str, form: str) -> None:
-    hungry, path = HUNGRY[name], tmp_path / name
+def test_time_and_memory_are_bounded(tmp_path: Path, forking: subprocess.Popen[bytes], name: str, form: str) -> None:
+    hungry, path, told = HUNGRY[name], tmp_path / name, tmp_path / "told"
     hungry.write(path)
-    with (tmp_path / "report").open("wb") as report:
-        done = subprocess.run(
-            [sys.executable, "-c", CHILD, "--kernels", "--format", form, str(path)],
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src")},
-            stdout=report,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-        )
-    said, _, measured = done.stderr.rpartition("\n")
+    job = ["--kernels", "--format", form, str(path)], str(tmp_path / "report"), str(told)
+    assert forking.stdin is not None
+    forking.stdin.write(json.dumps(job).encode() + b"\n")
+    forking.stdin.flush()
+    assert int(line(forking)) in range(4)
+    said, _, measured = told.read_text().rpartition("\n")
     mebibytes, seconds = json.loads(measured)
     assert re.search(hungry.says, said), said[-2000:]
     assert mebibytes < LARGEST_MEMORY

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import bwlint
 
 SOURCE = Path(bwlint.__file__).parent
-PARSED = {path: ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
 ROOMS = sorted(path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists())
+
+
+@cache
+def parsed() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
 
 
 def test_nothing_lies_on_the_doorstep() -> None:
@@ -18,13 +23,14 @@ def test_nothing_lies_on_the_doorstep() -> None:
 
 
 def test_a_class_has_a_name_of_its_own() -> None:
-    names = Counter(node.name for tree in PARSED.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    nodes = (node for tree in parsed().values() for node in ast.walk(tree))
+    names = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
     assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_every_package_says_what_it_holds() -> None:
     assert [
-        str(path) for path, tree in PARSED.items() if path.name == "__init__.py" and not ast.get_docstring(tree)
+        str(path) for path, tree in parsed().items() if path.name == "__init__.py" and not ast.get_docstring(tree)
     ] == []
 
 
@@ -74,7 +80,7 @@ def test_a_check_looks_at_the_disk_where_it_is_noted() -> None:
     """An answer is taken from the index as long as each look would show the same: none may go unnoted."""
     looking = {
         path.relative_to(SOURCE).as_posix()
-        for path, tree in PARSED.items()
+        for path, tree in parsed().items()
         if path.relative_to(SOURCE).parts[0] not in OF_OTHER_COMMANDS
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and _looks(node.func)

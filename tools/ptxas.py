@@ -1,7 +1,8 @@
 """ptxas as an oracle: what it says of many PTX statements for one target, in a handful of runs.
 
-ptxas reports the errors of every line of a module, so all statements go into one; those without an error are
-assembled again by themselves, because some errors show only when nothing else is wrong.
+ptxas reports the errors of every line of a module, so all statements go into one, a few in each kernel; those without
+an error are assembled again by themselves, because some errors show only when nothing else is wrong. Where ptxas still
+refuses them, it names no line, or two that stand in one kernel do not go together: then each has a kernel of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +27,8 @@ _MESSAGE = re.compile(r"ptxas .*, line (\d+); (error|warning|info|fatal) *: (.*)
 _SHORT_ADDRESS = re.compile(r"32-bit address on line '(\d+)'")
 _TARGET = re.compile(r"sm_\d+[af]?")
 _BATCH = 2000
+_TOGETHER = 5
+"""Statements in one kernel: what a kernel costs ptxas is many times what a statement does."""
 _ISA = [f"{major}.{minor}" for major, last in ((6, 5), (7, 8), (8, 8), (9, 9)) for minor in range(last + 1)]
 _WHEEL = "nvidia-cuda-nvcc"
 
@@ -70,10 +74,13 @@ class Ptxas:
     def ask(self, statements: Sequence[str], target: str) -> list[Answer]:
         """What it says of each statement (one line, registers as in `_REGISTERS`) for a target ("120a")."""
         answers = [Answer()] * len(statements)
-        waiting = [list(range(len(statements)))[at : at + _BATCH] for at in range(0, len(statements), _BATCH)]
+        batches = [range(at, min(at + _BATCH, len(statements))) for at in range(0, len(statements), _BATCH)]
+        waiting = [(list(places), _TOGETHER) for places in batches]
         while waiting:
-            places = waiting.pop()
-            module, lines = _module([statements[place] for place in places], self.isa, target)
+            places, together = waiting.pop()
+            if not places:
+                continue
+            module, lines = _module([statements[place] for place in places], self.isa, target, together)
             ran = self._assemble(module, f"sm_{target}")
             said = _messages(ran.stderr, target)
             failed: list[int] = []
@@ -82,31 +89,37 @@ class Ptxas:
                 errors, warnings = said.get(line, ([], []))
                 answers[place] = Answer(tuple(errors), tuple(warnings))
                 (failed if errors else clean).append(place)
-            if ran.returncode == 0 or not clean:
+            if ran.returncode == 0:
                 continue
-            if failed:
-                waiting.append(clean)
+            if together > 1:
+                waiting += [(failed, 1), (clean, together)] if failed else [(clean, 1)]
+            elif failed:
+                waiting.append((clean, _TOGETHER))
             elif len(clean) == 1:
                 answers[clean[0]] = Answer((ran.stderr.strip() or f"exit status {ran.returncode}",))
             else:
-                waiting += [clean[: len(clean) // 2], clean[len(clean) // 2 :]]
+                waiting += [(clean[: len(clean) // 2], 1), (clean[len(clean) // 2 :], 1)]
         return answers
 
     def calls_driver(self, statement: str, target: str) -> bool:
         """Whether a legal statement becomes a call of a routine of the driver."""
-        module, _ = _module([statement], self.isa, target)
+        module, _ = _module([statement], self.isa, target, 1)
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "out.cubin")
             ran = self._assemble(module, f"sm_{target}", out)
             return ran.returncode == 0 and b"__cuda_syscall_cp_async_bulk" in out.read_bytes()
 
     def first_isa(self, target: str) -> str:
-        """The lowest .version that it takes for a target."""
-        for version in _ISA:
-            module = f".version {version}\n.target sm_{target}\n.address_size 64\n.visible .entry k() {{ ret; }}\n"
-            if not self.assembles(module, f"sm_{target}"):
-                return version
-        raise OSError(f"ptxas {self.version} takes no version for sm_{target}")
+        """The lowest .version that it takes for a target, as it does each later one up to its newest."""
+        known = _ISA[: _ISA.index(self.isa) + 1]
+        place = bisect_left(known, True, key=lambda version: self._takes(version, target))
+        if place == len(known):
+            raise OSError(f"ptxas {self.version} takes no version for sm_{target}")
+        return known[place]
+
+    def _takes(self, version: str, target: str) -> bool:
+        module = f".version {version}\n.target sm_{target}\n.address_size 64\n.visible .entry k() {{ ret; }}\n"
+        return not self.assembles(module, f"sm_{target}")
 
     def static_shared(self, target: str) -> int:
         """The most static shared memory that it allows a kernel, in bytes."""
@@ -134,20 +147,34 @@ class Ptxas:
         )
 
 
-def _module(statements: Sequence[str], isa: str, target: str) -> tuple[str, list[int]]:
-    """A module with a kernel a statement, and the line of each statement. A directive stands before its body."""
+def _module(statements: Sequence[str], isa: str, target: str, together: int) -> tuple[str, list[int]]:
+    """A module with a kernel for every few statements, and the line of each statement."""
     lines = [f".version {isa}", f".target sm_{target}", ".address_size 64"]
-    places = []
-    for number, statement in enumerate(statements):
-        head = f".visible .entry k{number}()"
-        if statement.startswith("."):
-            lines += [head, statement, "{"]
-            places.append(len(lines) - 1)
-        else:
-            lines += [f"{head} {{ {_REGISTERS}", statement]
-            places.append(len(lines))
+    places: list[int] = []
+    for kernel in _kernels(statements, together):
+        head = f".visible .entry k{len(places)}()"
+        lines += [head, *kernel, "{"] if kernel[0].startswith(".") else [f"{head} {{ {_REGISTERS}", *kernel]
+        last = len(lines) - kernel[0].startswith(".")
+        places += range(last - len(kernel) + 1, last + 1)
         lines.append("ret; }")
     return "\n".join(lines) + "\n", places
+
+
+def _kernels(statements: Sequence[str], together: int) -> Iterator[list[str]]:
+    """Each with a kernel to itself: a directive stands before a body, what follows a `trap` is never reached, and one
+    kernel does not use tensor memory both alone and in pairs."""
+    kernel: list[str] = []
+    for statement in statements:
+        alone = statement.startswith((".", "trap")) or "cta_group" in statement
+        if kernel and (alone or len(kernel) == together):
+            yield kernel
+            kernel = []
+        kernel.append(statement)
+        if alone:
+            yield kernel
+            kernel = []
+    if kernel:
+        yield kernel
 
 
 def _messages(stderr: str, target: str) -> dict[int, tuple[list[str], list[str]]]:

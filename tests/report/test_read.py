@@ -24,7 +24,8 @@ VERDICTS = ("confirmed", "refuted", "inconclusive")
 @pytest.fixture(scope="module")
 def report() -> Report:
     with ExitStack() as stack:
-        folders = tuple(str(FIXTURES / name) for name in ("arch-target", "smem", "suppression", "tcgen05"))
+        names = ("arch-lost", "suffix-lost", "cluster", "smem", "suppression", "tcgen05")
+        folders = tuple(str(FIXTURES / name) for name in names)
         return check(CheckRequest(folders, fixes=True, jobs=1), stack).report
 
 

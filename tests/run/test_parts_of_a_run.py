@@ -20,7 +20,8 @@ LINKED = ("across", "native", "reached")
 
 
 @pytest.mark.parametrize(
-    ("folders", "link_budget", "unlinked"), [(("leak", "smem"), None, False), (LINKED, 12, True), (LINKED, 0, True)]
+    ("folders", "link_budget", "unlinked"),
+    [(("capability-type", "smem"), None, False), (LINKED, 12, True), (LINKED, 0, True)],
 )
 def test_it_is_told_the_same_by_several_processes(
     monkeypatch: pytest.MonkeyPatch, folders: tuple[str, ...], link_budget: int | None, unlinked: bool
