@@ -41,7 +41,7 @@ error[BW102] leak: `cap[0](1)` admits sm_120 to tcgen05
   |    ^^^^^^^^^
  ::: lib/kernel.py:1:1 the kernel [tcgen05]
   |
-  = lets in: sm_120 depending on more than the chip
+  = lets in: sm_120 (if the rest of the check holds)
   = works on: no chip
   = no fix: the literal is compared with a queried limit
 """
@@ -325,7 +325,7 @@ def test_chips_are_told_in_words(finding: MakeFinding, report: MakeReport) -> No
     found = finding(admitted=("12.0",), certain=(), legal=("12.0", "12.1"))
     shown = render(report(found), Setting()).splitlines()
     assert shown[-2:] == [
-        f"  = lets in: {words(('12.0',))} depending on more than the chip",
+        f"  = lets in: {words(('12.0',))} (if the rest of the check holds)",
         f"  = works on: {words(('12.0', '12.1'))}",
     ]
     assert words(("12.0",)) != words(("12.0", "12.1"))

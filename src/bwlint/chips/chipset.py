@@ -14,6 +14,11 @@ _BITS = {each.name: 1 << place for place, each in enumerate(_CHIPS)}
 _FULL = (1 << len(_CHIPS)) - 1
 
 
+@cache
+def _names(mask: int) -> tuple[str, ...]:
+    return tuple(each.name for each in _CHIPS if mask & _BITS[each.name])
+
+
 @dataclass(frozen=True, slots=True)
 class ChipSet:
     """An immutable set of chips; bit n of `mask` stands for the n-th chip in ascending order."""
@@ -66,7 +71,7 @@ class ChipSet:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the chips, ascending."""
-        return tuple(each.name for each in self)
+        return _names(self.mask)
 
     def __or__(self, other: ChipSet) -> ChipSet:
         return ChipSet(self.mask | other.mask)

@@ -39,14 +39,27 @@ def aligned(rows: Sequence[Sequence[str]], names: int | None = None) -> Iterator
         yield "  ".join(cells).rstrip()
 
 
+_WITH_THE_REST = "(if the rest of the check holds)"
+_ANYBODY = f"every chip {_WITH_THE_REST}"
+"""Which says nothing."""
+
+
+def _let_in(admitted: Sequence[str], certain: Sequence[str]) -> str:
+    """Where a check holds whatever else it asks, and where only if the rest of it holds too."""
+    others = [name for name in admitted if name not in certain]
+    if not others:
+        return words(admitted)
+    rest = f"{words(others)} {_WITH_THE_REST}"
+    return f"{words(certain).removesuffix(' only')} always, {rest}" if certain else rest
+
+
 def sets(finding: Finding) -> list[tuple[str, str]]:
     """What to call each set of a finding, and the set; an empty one says something of a gate alone."""
     is_served, rows = CATEGORIES[finding.category].is_served, []
     name = "loads on" if is_served else "lets in" if finding.category in _GATES else "reached by"
     if finding.admitted or any(claim.kind in ("gate", "guard") for claim in finding.claims):
-        sure = f"{words(finding.certain)} for sure, " if finding.certain else ""
-        others = f"{sure}{words(finding.admitted)} depending on more than the chip"
-        rows.append((name, words(finding.admitted) if finding.certain == finding.admitted else others))
+        let_in = _let_in(finding.admitted, finding.certain)
+        rows += [(name, let_in)] if let_in != _ANYBODY else []
     if finding.legal is not None:
         rows.append(("works on", words(finding.legal)))
     return rows

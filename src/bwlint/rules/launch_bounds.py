@@ -47,7 +47,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
                 f"{first.max_threads_per_sm} threads and {first.max_blocks_per_sm} blocks."
                 f"{'' if legal else ' No other chip holds as many either.'}"
             ),
-            label="ptxas warns and drops the minimum",
+            label="ptxas warns and ignores the minimum",
             advice=(
                 "Give a minimum that fits these chips, under __CUDA_ARCH__ or through a template parameter. Until then"
                 " the kernel runs with as many registers as without a minimum."

@@ -99,7 +99,7 @@ def _kept(place: CarryPlace) -> NoFix | None:
     kept = lists.kept_there(place, ()) if place.carry.kind == "match" else None
     if kept is None:
         return None
-    return NoFix(f"{kept} stands behind it, and {plain(place.gains)} cannot load that: add a target first")
+    return NoFix(f"first build a target that {plain(place.gains)} loads: the {kept} behind this condition is none")
 
 
 def _edit(job: Job, piece: Piece) -> Edit:

@@ -93,7 +93,7 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
     said = next((one for one in told if not one.technical), None)
     gone = plain(judged.core - job.remedy.chips | job.remedy.chips - judged.core)
     asked = place.gate.text or _named(place)
-    unwritten = NoFix(f"`{asked}` cannot be rewritten to keep {gone} out: add a check of the capability")
+    unwritten = NoFix(f"`{asked}` does not ask for the capability: add a check of it that keeps {gone} out")
     return said or _decided_elsewhere(job, place) or _asked_elsewhere(judged, place) or unwritten
 
 

@@ -309,8 +309,8 @@ class _BuildFile:
             built,
             severity="note" if asked or whole else "warning",
             confidence="high",
-            message=f"CUDA {low or f'before {high}'} {'accepts these names' if asked else 'gets here'}, and its nvcc "
-            f"does not know {_listed(every)}. nvcc knows {needs}.",
+            message=f"This {'takes' if asked else 'also runs with'} CUDA {low or f'before {high}'}, whose nvcc does "
+            f"not know {_listed(every)}. nvcc knows {needs}.",
             label=since,
             advice=f"Move {_listed(every)} to a branch for CUDA {last} or newer, or build with that.",
             claim=claims.other(said, _own_chips(every), _listed(every)),

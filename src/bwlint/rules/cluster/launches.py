@@ -49,7 +49,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         confidence="medium",
         message=(
             f"Clusters of several blocks are taken for granted on {called(ours)} by the capability alone."
-            " Multicast is software there, and nothing checks whether the clusters fit."
+            " Multicast is emulated there, and a launch fails where a cluster does not fit."
         ),
         label="a lower bound",
         advice="Query cudaOccupancyMaxActiveClusters, or keep clusters to chips with multicast in hardware.",
@@ -230,7 +230,7 @@ def _launched(one: Asked) -> Iterator[Draft]:
             label="a fixed cluster size",
             advice=(
                 "Query cudaOccupancyMaxActiveClusters and fall back to fewer blocks. Clusters of up to 8 launch on"
-                " these chips if registers and shared memory fit. Multicast within a cluster is software here."
+                " these chips if registers and shared memory fit. Multicast is emulated there, and slower."
             ),
             chips=several,
             claim=_may_not_fit(size, several),

@@ -40,7 +40,7 @@ _NAMED_TO_REFUSE = group("after-datacenter")
 _B200 = group("first-blackwell")
 _ANNOUNCED = group("announced") | group("renamed")
 _SMALL_PARTS = "This check picks chips with 99 KiB of shared memory a block, but not 12.x. They have 99 KiB too."
-_OPEN = "Leave the check as it is unless you know that its code runs there. A comment can say why."
+_OPEN = "If you have run this code on 12.x, let 12.x in. Otherwise leave the check, with a comment that says why."
 _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
 _COMPILED = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
@@ -128,7 +128,7 @@ def _kept(context: Context, judged: Judged) -> Kept | None:
     if _later_branch(context, judged, out) or _is_asked(context, judged):
         return None
     if _plain_hopper(judged):
-        reason = f"{_keeps(out)}. It names plain sm_90, and code for plain sm_90 runs on every later chip."
+        reason = f"{_keeps(out)}. It names plain sm_90, and code for plain sm_90 also compiles for every later chip."
         checked = judged.gate.kind != "list" or judged.gate.yes.at is not None  # code goes on only where it holds
         why = _OF_BUILDS if _BUILD.search(judged.gate.name) and not checked else ""
         return Kept(out, "warning", "medium", reason, repeated=True, proved=checked, unmended=why)
@@ -199,7 +199,7 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
     if judged.sets.guessed and not _spelled_out(_asked(context, judged)):
         return None  # a number that is only called like a device may be another's, whose code these chips run
     raising = f"{called(out)} raise{'s' * (len(out) == 1)} an error here"
-    reason = f"{raising}. The code for {plain(small)} runs on {plain(out)}."
+    reason = f"{raising}. {_compiles(small, out)}"
     closed = _closed_in_device_code(context, judged, out)
     if closed is not None:
         return Kept(out, "note", "low", f"{reason} Its device code raises an error too.", closed, at=judged.gate.no.at)
@@ -426,20 +426,24 @@ def _stops_at_hopper(context: Context, judged: Judged, out: ChipSet) -> bool:
     )
 
 
+def _compiles(small: ChipSet, out: ChipSet) -> str:
+    return f"Kernels for {plain(small)} also work on {plain(out)} once they are compiled for it."
+
+
 def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """What the chips that are admitted have in common, where nothing else is known of what is behind."""
     small = judged.admitted & _SMALL_SHARED
     keeps = f"This check stops {called(out)} with an error" if judged.other.ends == "raise" else _keeps(out)
     if small and any(out <= from_generation(text.text) for text in judged.other.texts):
-        reason = f"{keeps}, but its text promises newer chips. Code for {plain(small)} runs on {plain(out)}."
+        reason = f"{keeps}, but its text promises newer chips. {_compiles(small, out)}"
         return Kept(out, "warning", "medium", reason, repeated=True)
     if small and judged.admitted & _DATACENTER:
-        reason = f"{keeps}. Code for {plain(small)} runs on {plain(out)}."
+        reason = f"{keeps}. {_compiles(small, out)}"
         return Kept(out, "warning", "medium", reason)
     if judged.in_test:
         return None  # who skips a test knows for which generation it is
     if _stops_at_hopper(context, judged, out):
-        reason = f"{keeps} and takes {plain(judged.admitted)}. Code for 8.6 and 8.9 runs on {plain(out)}."
+        reason = f"{keeps} and takes {plain(judged.admitted)}. {_compiles(_SMALL_SHARED - out, out)}"
         asked = judged.gate.kind in ANSWERS or judged.other.ends == "return"  # whom it answers is not seen
         why = f"nothing here shows that this feature is built for {plain(out)}" if asked else ""
         return Kept(out, "warning", "medium", reason, repeated=True, unmended=why)

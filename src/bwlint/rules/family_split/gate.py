@@ -310,7 +310,7 @@ def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> 
         severity=severity,
         confidence=confidence,
         message=f"{_said(parted)}.{_same(context, parted)}{why}",
-        label=f"true on {judged.core}",
+        label=f"{'has rows for' if judged.gate.is_a('table', 'lookup') else 'true on'} {judged.core}",
         advice=f"Name a target that {called(parted.left_out)} loads there too: its own, or the family's."
         if exact_target(context, judged, parted.left_out, parted.taken)
         else _advice(parted),
@@ -323,6 +323,8 @@ def _advice(cut: Cut) -> str:
     both = cut.test | cut.missing
     if cut.judged.gate.is_a("table", "lookup"):
         return f"Add a row for {called(both - cut.judged.core)}, or look up the major version."
+    if cut.judged.denies:
+        return f"Check the major version: let {plain(cut.test)} in too, or turn {plain(cut.missing)} away as well."
     return f"Check the major version, or list both {' and '.join(both.names)}."
 
 
@@ -362,7 +364,7 @@ def _remedy(
     """The test with all members on the side of those that it names; `NoFix` says why nobody would want that."""
     at = judged.gate.leaf or judged.at
     if test <= _CONSUMER and _TENSOR_MEMORY.search(SourceText(Texts().source(judged.module.path) or "").line(at.line)):
-        return NoFix("12.x have no tensor memory: check the row that is there first")
+        return NoFix("12.x have no tensor memory, so the row for one of them may be wrong itself")
     held, lost = (missing, test) if judged.denies else (test, missing)
     chips = judged.core | missing if names_members(judged) else judged.core - test
     admitted = chips <= judged.core if judged.denies else chips >= judged.core

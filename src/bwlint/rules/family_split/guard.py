@@ -239,7 +239,7 @@ def _shapes(guarded: Guarded) -> set[str]:
 def _level(context: Context, guarded: Guarded, lost: ChipSet, twins: TargetSet) -> tuple[Severity, Confidence, str]:
     """Severity, confidence, and what becomes of the sibling in words."""
     if reasons.hinted(guarded.guard.comment):
-        return "note", "low", " A comment suggests that this exact part is meant."
+        return "note", "low", " A comment says this exact part: nothing is wrong if that is meant."
     sure: Confidence = "medium" if _handed_over(guarded) else "high"
     named = [use.name for use in guarded.working.uses if use.how == "define"]
     if guarded.working.tuning and named:

@@ -156,9 +156,9 @@ def _exact_build(context: Context, cut: Cut) -> Weight | None:
 def _meant(context: Context, cut: Cut) -> Weight | None:
     judged = cut.judged
     if reasons.untried(judged):
-        return Weight("note", "low", " Its text says that this exact part is meant.")
+        return Weight("note", "low", " Its text names this exact part: nothing is wrong if that is meant.")
     if reasons.given(judged.gate.comment) or reasons.hinted(judged.gate.comment) or reasons.named(judged):
-        return Weight("note", "low", " A comment or a name suggests that this exact part is meant.")
+        return Weight("note", "low", " A comment or a name says this exact part: nothing is wrong if that is meant.")
     return None
 
 
