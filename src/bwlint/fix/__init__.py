@@ -169,5 +169,5 @@ def _misled(job: Job, fix: Fix) -> NoFix | None:
     for moved, company in ((after - before, before), (before - after, ~before)):
         exact = exact_target(job.context, job.judged, moved, company) if moved else None
         if exact is not None:
-            return NoFix(f"first build a target that {plain(moved)} loads: the {exact} that is picked there is none")
+            return NoFix(f"first build a target that {plain(moved)} loads: {exact} is picked there")
     return None

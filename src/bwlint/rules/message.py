@@ -249,7 +249,7 @@ def _announcements(context: Context, judged: Judged) -> Iterator[Draft]:
         why_not = not said.named & judged.admitted and _CONDITION.search(text.text)  # "only on SM90", to all others
         others = said.named and not said.named & context.targets and not said.open_ended
         if here and others and not why_not and " " in text.text:
-            message = f"This text says {plain(said.named)}, but the check admits {called(here)} too."
+            message = f"This text names {plain(said.named)}, but the check in front of it also holds on {called(here)}."
             yield _draft(judged, text, message, f"Say {plain(judged.admitted)}.")
 
 

@@ -77,6 +77,10 @@ class Judged:
             return self.sets.live & self.sets.may & (self.core | self.sets.must)
         return self.sets.live - self.sets.must - (self.core if self.sets.decided else NONE)
 
+    def told(self, side: Side) -> str:
+        """The same in words: what the check comes to there."""
+        return f"{'true' if side is self.gate.yes else 'false'} on {self.on(side)}"
+
     def decides(self, side: Side) -> bool:
         """Whether a side is taken because of the device, or is the last one asked for in front of an error."""
         last = self.gate.position > 0 and side is self.gate.yes and refuses(self.gate.no)

@@ -99,7 +99,7 @@ def _kept(place: CarryPlace) -> NoFix | None:
     kept = lists.kept_there(place, ()) if place.carry.kind == "match" else None
     if kept is None:
         return None
-    return NoFix(f"first build a target that {plain(place.gains)} loads: the {kept} behind this condition is none")
+    return NoFix(f"first build a target that {plain(place.gains)} loads: this condition leads to {kept} alone")
 
 
 def _edit(job: Job, piece: Piece) -> Edit:

@@ -17,6 +17,8 @@ from bwlint.model.findings import NoFix
 from bwlint.rules.capability_type import RULE
 from bwlint.world.gates import Judged
 
+_ALIKE = "Compare a tuple with tuples, joined digits (`.to_int()`) with numbers, an enum member with members."
+_NUMBERS = "Compare numbers: `tuple(map(int, version.split('.')[:2])) >= (12, 8)`."
 _ORDERED_YET = "today's releases sort alike as texts: nothing fails yet"
 
 
@@ -37,10 +39,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
             confidence="high" if clash.certain else "medium",
             message=f"This comparison {outcome}: {clash.reason.removesuffix(': TypeError')}.",
             label="never depends on the device" if clash.certain else "compared as text",
-            advice=(
-                "Compare like with like: a tuple with tuples, joined digits (`.to_int()`) with numbers, "
-                "an enum member with members."
-            ),
+            advice=_ALIKE if clash.certain else _NUMBERS,
             remedy=_remedy(clash, judged),
             claims=() if clash.certain else (_to_be_seen(context, clash.reason),),
             compares=EVERY if clash.certain else NONE,

@@ -121,7 +121,7 @@ def _draft(
         severity="note" if use.role == NUMBER and not built else "warning",  # sizes go with the dispatch that launches
         confidence="medium",
         message=f"This check lets {called(wrong)} use `{name}`, which is named for {plain(_of(use))}.{beside}",
-        label=f"admits {judged.on(side)}",
+        label=judged.told(side),
         advice=f"Bound this case to {plain(_of(use))}: {own} runs nowhere else. Give {called(wrong)} another kernel.",
         legal=_of(use),
         related=(

@@ -221,8 +221,8 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
         severity="warning" if proved else "note",
         confidence=("high" if need.hops else "medium") if proved else "low",
         message=said(subject, need, wrong),
-        label=f"admits {judged.on(side)}",
-        advice=_advice(need, wrong, need.legal & judged.on(side) or need.legal, in_test=judged.in_test),
+        label=judged.told(side),
+        advice=_advice(judged, side, need, wrong),
         legal=need.legal,
         related=tuple(related),
         cause=(need.hops[-1].path, need.hops[-1].at) if need.hops and need.kind in ("gate", "list") else None,
@@ -230,13 +230,16 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     )
 
 
-def _advice(need: Need, wrong: ChipSet, right: ChipSet, *, in_test: bool) -> str:
-    """`right` are the chips that come there today and on which it works."""
-    if in_test and need.legal == EVERY - wrong:
+def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
+    if judged.in_test and need.legal == EVERY - wrong:
         return f"Skip it on {called(wrong)} too."
     if any(pair[-1].isdigit() for pair in need.pairs):  # what is built for a plain target has no chip's own instruction
         return f"Refuse {called(wrong)} here, or compile this code for {them(wrong)}."
-    return f"Bound the check to {plain(right)}. Give {called(wrong)} another kernel or an error."
+    right = plain(need.legal & judged.on(side) or need.legal)  # of those that come there today
+    bound = (
+        f"Bound the check to {right}" if side is judged.gate.yes else f"Where this check is false, ask for {right} too"
+    )
+    return f"{bound}. Give {called(wrong)} another kernel or an error."
 
 
 def said(subject: str, need: Need, wrong: ChipSet) -> str:
