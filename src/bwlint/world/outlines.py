@@ -38,7 +38,7 @@ class Outlines:
         self._tree = tree
         self._content = content
         self._known: dict[tuple[str], Outline | None] = memory("outline", _head)
-        self._parts = _Parts()
+        self._parts = _PartsAsked()
         self._asked: list[_Asked] = []
 
     def of(self, path: str, name: str) -> Outline | None:
@@ -99,7 +99,7 @@ _PARTS = frozenset({"definition", "instances", "places"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _PartsAsked:
     """What was asked of outlines: who is handed a part has read this part of the file."""
 
     definitions: dict[tuple[str, str], Definition] = field(default_factory=partial(memory, "definition", _digest))
@@ -112,8 +112,8 @@ class _Parts:
         """An outline whose parts note that they are asked for."""
         return replace(
             outline,
-            definitions=_Definitions(outline.definitions, partial(self._definition, outline)),
-            places=_Places(outline.places, partial(self._placed, outline)),
+            definitions=_DefinitionsAsked(outline.definitions, partial(self._definition, outline)),
+            places=_PlacesSeen(outline.places, partial(self._placed, outline)),
             instances=partial(self._instances, outline),
         )
 
@@ -153,7 +153,7 @@ class _Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class _Definitions(Mapping[str, Definition]):
+class _DefinitionsAsked(Mapping[str, Definition]):
     """Definitions that note that they are asked for; their names belong to the outline itself."""
 
     names: Mapping[str, object]
@@ -174,7 +174,7 @@ class _Definitions(Mapping[str, Definition]):
         return len(self.names)
 
 
-class _Places(dict[str, Span]):
+class _PlacesSeen(dict[str, Span]):
     """Places that note that somebody has seen them."""
 
     def __init__(self, places: Mapping[str, Span], note: Callable[[], None]) -> None:
