@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from analysed import analysed
 
 from bwlint.chips import EVERY, ChipSet
 from bwlint.evaluate.sources import Sources
@@ -76,3 +77,12 @@ int second(int major) {
 def test_each_switch_has_a_default_of_its_own(tmp_path: Path) -> None:
     live = [str(gate.sets.live) for gate in judged(tmp_path, "switches.cpp", SWITCHES) if gate.sets.live != EVERY]
     assert live == ["every chip but 12.x", "every chip but 9.0"]
+
+
+def test_a_check_of_the_toolkit_is_seen_by_whoever_asks_later(tmp_path: Path) -> None:
+    """What is remembered of another file says that it rests on the CUDA version, not to the first file alone."""
+    asks = "from p.caps import new\nif not new:\n    raise RuntimeError\n"
+    caps = "import torch\nnew = torch.cuda.get_device_capability() >= (8, 0) and torch.version.cuda >= '12.3'\n"
+    analysis = analysed(tmp_path, {"p/__init__.py": "", "p/caps.py": caps, "p/a.py": asks, "p/b.py": asks})
+    judged = {Path(real).name: gates for real, gates in analysis.context.judged.items()}
+    assert [gate.sets.toolkit for name in ("a.py", "b.py") for gate in judged[name]] == [True, True]

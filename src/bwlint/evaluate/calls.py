@@ -296,6 +296,7 @@ def _inline(run: Interpreter, target: FunctionValue, args: list[Vec], keywords: 
     shape = vectors.signature(bound) if target.frame is None else None
     key = (id(module), function.qualname, shape, target.owner and target.owner.body.qualname)
     if shape is not None and key in run.calls:
+        run.met_again(key)
         return run.calls[key]
     if key in run.busy or len(run.busy) > MAX_NESTED_CALLS:
         return vectors.UNKNOWN
@@ -306,7 +307,7 @@ def _inline(run: Interpreter, target: FunctionValue, args: list[Vec], keywords: 
         for name, default in zip(function.params, function.defaults, strict=True):
             if (function.qualname, name) not in bound and default is not None:
                 frame.args[(function.qualname, name)] = run.evaluate(default, EvaluationFrame(module))
-        value = _returned(run, function, frame)
+        value = run.noting_toolkit(key, lambda: _returned(run, function, frame))
     finally:
         run.busy.discard(key)
     if shape is not None and run.final:

@@ -78,6 +78,8 @@ class Interpreter:
     circles: set[tuple[Any, ...]] = field(default_factory=set)
     """Parameters that were met again while they were asked for."""
     busy: set[tuple[Any, ...]] = field(default_factory=set)
+    _on_toolkit: set[tuple[Any, ...]] = field(default_factory=set)
+    """What is remembered and rests on a check of the CUDA version, whoever asked for it first."""
     _asked: set[tuple[Any, ...]] = field(default_factory=set)
     """Members that are asked for."""
     _again: set[tuple[Any, ...]] = field(default_factory=set)
@@ -103,6 +105,19 @@ class Interpreter:
     def final(self) -> bool:
         """Whether a value found now may be remembered: the budget holds, and it leads back to nothing unfinished."""
         return not (self.exhausted or self._again)
+
+    def noting_toolkit(self, key: tuple[Any, ...], find: Callable[[], Vec]) -> Vec:
+        """What is found, where it will be remembered under a key that `met_again` is told of."""
+        before, self.toolkit = self.toolkit, False
+        value = find()
+        if self.toolkit:
+            self._on_toolkit.add(key)
+        self.toolkit = self.toolkit or before
+        return value
+
+    def met_again(self, key: tuple[Any, ...]) -> None:
+        """Something remembered is handed out."""
+        self.toolkit = self.toolkit or key in self._on_toolkit
 
     def once(self, key: tuple[Any, ...], find: Callable[[], Vec]) -> Vec:
         """What is found under a key; nothing for what is asked again before that, with little budget left."""
@@ -248,7 +263,8 @@ class Interpreter:
         slot, name = node.args
         found = frame.memo.get(slot)
         if found is None:
-            found = self._define(slot, frame)
+            found = self.noting_toolkit((id(frame.module), slot), lambda: self._define(slot, frame))
+        self.met_again((id(frame.module), slot))
         if not name or not all(isinstance(lane, Unknown) and lane.key != TAG for lane in found.lanes):
             return found
         value = frame.module.slots[slot]
@@ -303,11 +319,12 @@ class Interpreter:
         key = (id(module), name)
         found = self.globals.get(key)
         if found is not None:
+            self.met_again(key)
             return found
         definition = module.names.get(name)
         if definition is not None:
             assume(self.globals, key, vectors.UNKNOWN)
-            value = self.evaluate(definition, EvaluationFrame(module))
+            value = self.noting_toolkit(key, lambda: self.evaluate(definition, EvaluationFrame(module)))
             if not self.final:
                 del self.globals[key]
             else:
