@@ -29,6 +29,7 @@ _FOR_PEOPLE = frozenset({"text", "concise"})
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.run.unchanged import known_or_new
+    from bwlint.sources.read import given
 
     start = time.monotonic()
     options = {**options, "reports": reports(options), "launches": _launches(options)}
@@ -38,6 +39,8 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     request = _request(options)
     options["asked"] = request.paths
     _recover(request)
+    if request.stdin is not None:  # reports show lines of it, also where the findings are known already
+        stack.enter_context(given({os.path.realpath(request.paths[0]): request.stdin}))
     use_index(options, stack)
     if options["show_diff"]:
         return _show(request, options, stack, start)
