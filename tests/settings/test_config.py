@@ -219,9 +219,20 @@ def test_a_broken_pyproject_that_names_bwlint(tmp_path: Path) -> None:
 
 def test_a_configuration_that_is_no_file(tmp_path: Path) -> None:
     write(tmp_path / "bwlint.toml", "severity = 'note'")
-    (tmp_path / "a/bwlint.toml").mkdir(parents=True)
-    os.mkfifo(tmp_path / "a/pyproject.toml")
-    assert Configs().of(f"{tmp_path}/a/x.py").severity == "note"
+    (tmp_path / "a/pyproject.toml").mkdir(parents=True)
+    (tmp_path / "b").mkdir()
+    os.mkfifo(tmp_path / "b/pyproject.toml")
+    assert {Configs().of(f"{tmp_path}/{folder}/x.py").severity for folder in "ab"} == {"note"}
+
+
+def test_our_own_configuration_that_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "folder/bwlint.toml").mkdir(parents=True)
+    for name, target in (("loop", "bwlint.toml"), ("gone", "nothing.toml")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bwlint.toml").symlink_to(target)
+    for name, reason in (("folder", "not a regular file"), ("loop", "symlink loop"), ("gone", "no such file")):
+        with pytest.raises(ConfigError, match=reason):
+            Configs().of(f"{tmp_path}/{name}/x.py")
 
 
 @pytest.mark.parametrize(

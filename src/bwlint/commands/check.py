@@ -422,6 +422,7 @@ def _write(outcome: Outcome, options: dict[str, Any]) -> None:
 
 
 def _code(outcome: Outcome, options: dict[str, Any]) -> int:
+    from bwlint.model.naming import counted
     from bwlint.report.summary import at_least
 
     if options["strict"] and outcome.report.skipped:
@@ -429,4 +430,9 @@ def _code(outcome: Outcome, options: dict[str, Any]) -> int:
     if outcome.scanned == 0:
         return CLEAN if options["force_exclude"] else nothing()
     failing = at_least(outcome.report, outcome.fail_on).findings
-    return FOUND if failing and not options["exit_zero"] else CLEAN
+    if not failing or options["exit_zero"]:
+        return CLEAN
+    if not at_least(outcome.report, outcome.severity).findings:
+        hidden = f"{counted(len(failing), 'finding')} that --severity {outcome.severity} hides"
+        say(f"bwlint: failed on {hidden}; --severity {outcome.fail_on} shows all\n")
+    return FOUND

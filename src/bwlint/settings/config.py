@@ -229,7 +229,9 @@ def configs(file: str | None, *, isolated: bool) -> Configs:
 def _in_folder(folder: str) -> Config | None:
     for name in ("bwlint.toml", "pyproject.toml"):
         file = os.path.join(folder, name)
-        config = load(file) if disk.is_file(file) else None
+        # A folder or a broken link of our own name is somebody's mistake.
+        is_meant = disk.is_file(file) or (name == "bwlint.toml" and disk.is_there(file))
+        config = load(file) if is_meant else None
         if config:
             return config
     return None
@@ -468,6 +470,8 @@ def chosen_rules(config: Config) -> frozenset[str]:
     """The names of the rules that a configuration runs. Raises ConfigError for an unknown one."""
     every = frozenset(rule.name for rule in catalog.rules())
     chosen = every if config.select is None else rule_names(config, config.select)
+    if not chosen:
+        raise ConfigError(f"{config.file}: `select` names no rule; leave it out to run all")
     return chosen - rule_names(config, config.ignore or ())
 
 
