@@ -105,6 +105,34 @@ def test_a_hook_comes_after_the_others(tmp_path: Path, before: str, after: str) 
 
 
 @pytest.mark.parametrize(
+    ("empty", "opened"),
+    [("repos: []\n", "repos:\n"), ("repos: [ ]  # none yet\n", "repos:  # none yet\n"), ("repos: [\n]\n", "repos:\n")],
+)
+@pytest.mark.parametrize("after", ["", "fail_fast: true\n"])
+def test_a_hook_comes_into_an_empty_list(tmp_path: Path, empty: str, opened: str, after: str) -> None:
+    put(tmp_path, {".pre-commit-config.yaml": f"ci: {{}}\n{empty}{after}"})
+    assert invoke(tmp_path, "--yes").exit_code == 0
+    entry = f"- repo: {URL}\n  rev: v9\n  hooks:\n  - id: bwlint\n"
+    assert (tmp_path / ".pre-commit-config.yaml").read_text() == f"ci: {{}}\n{opened}{entry}{after}"
+
+
+@pytest.mark.parametrize("text", ["repos: [{repo: local, hooks: []}]\n", "repos: &all\n- repo: x\n  hooks: []\n"])
+def test_a_hook_that_cannot_be_added_can_be_pasted(tmp_path: Path, text: str) -> None:
+    put(tmp_path, {".pre-commit-config.yaml": text})
+    result = invoke(tmp_path, "--yes")
+    pasted = yaml.safe_load(result.stderr.partition("run `bwlint init` again:\n")[2])
+    assert pasted == [{"repo": URL, "rev": "v9", "hooks": [{"id": "bwlint"}]}]
+    assert (result.exit_code, "written. Next" in result.stderr) == (2, False)
+    assert there(tmp_path) == {".pre-commit-config.yaml"}
+
+
+def test_a_configuration_that_is_no_yaml_fails(tmp_path: Path) -> None:
+    put(tmp_path, {".pre-commit-config.yaml": "repos: [\n"})
+    result = invoke(tmp_path, "--yes")
+    assert (result.exit_code, result.stdout, "written" in result.stderr) == (2, "", False)
+
+
+@pytest.mark.parametrize(
     ("files", "words"),
     [
         ({"bwlint.toml": ""}, "bwlint.toml already exists"),

@@ -192,7 +192,8 @@ def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | st
     try:
         there = {} if before is None else _hooks_in(before)
     except ValueError as error:
-        return f"{path.name} is not read: {error}. Correct it and run `bwlint init` again, or add the hook by hand"
+        words = f"{path.name} is not read: {error}. Correct it and run `bwlint init` again, or add the hook by hand"
+        raise failure(ValueError(words)) from None
     own = {repo for name, repo in there.items() if name.startswith("bwlint")}
     lacking = ["bwlint"] * (not own) + ["bwlint-audit"] * (audit and "bwlint-audit" not in there)
     if own and (not lacking or "local" not in own):
@@ -200,17 +201,21 @@ def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | st
     rows = _hook_rows(origin, lacking)
     if before is None:
         return ProposedFile(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
-    first = re.search(r"^( *)- +repo:", before, re.MULTILINE)
+    listed = re.sub(r"^repos:[ \t]*\[\s*\]", "repos:", before, count=1, flags=re.MULTILINE)
+    first = re.search(r"^( *)- +repo:", listed, re.MULTILINE)
     # From `repos:` to the next key of the file. Comments in front of that are its own.
-    entries = re.search(r"^repos:\s*$(?:\n(?![^\s#-]).*)*", before, re.MULTILINE)
-    if first is None or entries is None:
-        return f"{path.name} is written in a form that is not added to: the hook is {'; '.join(rows)}"
-    block = "".join(f"{first[1]}{row}\n" for row in rows)
-    end = entries.end()
-    if end < len(before):
-        end -= len(entries[0]) - len(re.sub(r"(?:\n(?:#.*|[ \t\r]*))*\Z", "", entries[0]))
-    after = "".join((before[:end].rstrip(), "\n", block, before[end:].removeprefix("\n")))
-    return ProposedFile(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
+    entries = re.search(r"^repos:\s*(?:#.*)?$(?:\n(?![^\s#-]).*)*", listed, re.MULTILINE)
+    if entries is not None:
+        indent = first[1] if first else ""
+        block = "".join(f"{indent}{row}\n" for row in rows)
+        end = entries.end()
+        if end < len(listed):
+            end -= len(entries[0]) - len(re.sub(r"(?:\n(?:#.*|[ \t\r]*))*\Z", "", entries[0]))
+        after = "".join((listed[:end].rstrip(), "\n", block, listed[end:].removeprefix("\n")))
+        if _adds_one(before, after):
+            return ProposedFile(path, before, after)
+    words = f"{path.name} is written in a form that is not added to. Add this to `repos` by hand and run `bwlint init` again:"
+    raise failure(ValueError("\n".join((words, *rows))))
 
 
 def _hook_rows(origin: HookOrigin, names: Sequence[str]) -> list[str]:
