@@ -214,7 +214,8 @@ def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | st
         after = "".join((listed[:end].rstrip(), "\n", block, listed[end:].removeprefix("\n")))
         if _adds_one(before, after):
             return ProposedFile(path, before, after)
-    words = f"{path.name} is written in a form that is not added to. Add this to `repos` by hand and run `bwlint init` again:"
+    todo = "Add this to `repos` by hand and run `bwlint init` again:"
+    words = f"{path.name} is written in a form that is not added to. {todo}"
     raise failure(ValueError("\n".join((words, *rows))))
 
 
@@ -257,14 +258,26 @@ def _adds_one(before: str, after: str) -> bool:
 
 
 def _jobs(folder: Path, origin: HookOrigin, *, audit: bool) -> Iterator[ProposedFile | str | None]:
-    is_gitlab = (folder / ".gitlab-ci.yml").exists()
+    pipeline = folder / ".gitlab-ci.yml"
+    is_gitlab = pipeline.exists() or _is_on_gitlab(folder)
     if (folder / ".github").is_dir() or not is_gitlab:
         path = folder / ".github" / "workflows" / "bwlint.yml"
         yield _job(path, "workflow", partial(_workflow, origin), audit=audit)
     if is_gitlab:
         yield (made := _job(folder / ".gitlab" / "bwlint.yml", "job", partial(_gitlab, origin), audit=audit))
-        if isinstance(made, ProposedFile) and made.before is None:
+        if not pipeline.exists():
+            yield ProposedFile(pipeline, None, "include:\n- local: .gitlab/bwlint.yml\n")
+        elif isinstance(made, ProposedFile) and made.before is None:
             yield "add to .gitlab-ci.yml `- local: .gitlab/bwlint.yml` under `include:`, and `test` to any `stages:`"
+
+
+def _is_on_gitlab(folder: Path) -> bool:
+    """Whether the repository was cloned from a host that is called so."""
+    from bwlint.sources.worktree import origin_of, top_of
+
+    top = top_of(os.path.realpath(folder))
+    host = urlsplit((top and origin_of(top)) or "").hostname or ""
+    return any(part.startswith("gitlab") for part in host.split("."))
 
 
 def _job(path: Path, called: str, text: Callable[..., str], *, audit: bool) -> ProposedFile | str:
@@ -281,6 +294,7 @@ def _workflow(origin: HookOrigin, *, audit: bool) -> str:
 name: bwlint
 on: [push, pull_request]
 permissions:
+  actions: read            # for upload-sarif in a private repository
   contents: read
   security-events: write   # for upload-sarif
 jobs:
@@ -328,11 +342,20 @@ _AUDIT = """\
 """
 
 
+# A merge request is judged by a pipeline of its own as soon as one job, that of the audit, asks for it.
+_RULES_OF_GITLAB = """\
+  rules:
+  - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+  - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+"""
+
+
 def _gitlab(origin: HookOrigin, *, audit: bool = False) -> str:
     return f"""\
 bwlint:
   stage: test   # one of `stages:`, if .gitlab-ci.yml lists them
   image: python:3.12
+{_RULES_OF_GITLAB if audit else ""}\
   script:
   - pip install "{origin.requirement}"
   - bwlint check --format gitlab:gl-code-quality-report.json --format concise .
