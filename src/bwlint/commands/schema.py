@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from importlib.resources import files
 
 _SUFFIX = ".schema.json"
 _ROOMS = ("bwlint.report", "bwlint.settings")
+_OTHER = re.compile(r'"\$ref": "urn:bwlint:([\w-]+):1#')
 
 
 def names() -> list[str]:
@@ -14,7 +17,21 @@ def names() -> list[str]:
 
 
 def text_of(name: str) -> str:
-    """The schema of that name; raises LookupError, which names those there are."""
+    """The schema of that name, with those that it refers to inside; raises LookupError, which names those there are."""
+    texts, wanted = dict[str, str](), [name]
+    while wanted:
+        one = wanted.pop()
+        if one not in texts:
+            texts[one] = _file(one)
+            wanted += _OTHER.findall(texts[one])
+    schema, *others = map(json.loads, texts.values())
+    if not others:
+        return texts[name]
+    inside = {other["$id"]: other for other in others}
+    return json.dumps({**schema, "$defs": {**schema.get("$defs", {}), **inside}}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _file(name: str) -> str:
     room = _by_name().get(name)
     if room is None:
         raise LookupError(f"no schema `{name}` (known: {', '.join(names())})")
