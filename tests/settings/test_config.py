@@ -79,6 +79,7 @@ def test_every_key(tmp_path: Path, name: str) -> None:
             "`zzz`: unknown key (known: extend, target, select, ignore, severity, fail-on, baseline, exclude",
         ),
         ("output = 'x'", "`output`: unknown key"),
+        ("[tool.bwlint]", "`tool`: unknown key; this file takes the keys without the prefix tool.bwlint"),
         ("target = 'sm_120'", "`target`: expected a list of strings, found a string"),
         ("target = ['sm_120', 120]", "`target`: expected a list of strings, found an integer in it"),
         ("select = true", "`select`: expected a list of strings, found a boolean"),

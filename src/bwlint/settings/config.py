@@ -445,7 +445,8 @@ def _read_keys(
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in keys:
-            hint = did_you_mean(key, known) or f" (known: {', '.join(known)})"
+            prefixed = "; this file takes the keys without the prefix tool.bwlint" if key == "tool" else ""
+            hint = prefixed or did_you_mean(key, known) or f" (known: {', '.join(known)})"
             raise ConfigError(f"{file}: `{where}{key}`: unknown key{hint}")
         try:
             values[key.replace("-", "_")] = keys[key](value)

@@ -159,6 +159,13 @@ def _parse(body: str, known: Mapping[str, str], form: str) -> tuple[tuple[str, .
     ids = [word for part in match.group(1).split(",") if (word := part.strip())]
     if not ids:
         return (), "", [f"The brackets are empty. {form}"]
-    faults = [f"Unknown rule `{word}`{did_you_mean(word, known) or '.'}" for word in ids if word not in known]
+    faults = [f"Unknown rule `{word}`{_hint(word, known)}" for word in ids if word not in known]
     rules = dict.fromkeys(known[word] for word in ids if word in known)
     return tuple(rules), match.group(2).strip(), faults
+
+
+def _hint(word: str, known: Mapping[str, str]) -> str:
+    """What helps whoever wrote a rule that there is not."""
+    if any(code.startswith(word.upper()) and len(code) > len(word) for code in known.values()):
+        return ": comments take whole codes, such as BW101."
+    return did_you_mean(word, known) or "."
