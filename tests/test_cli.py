@@ -15,6 +15,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 from effort import at_most
+from repair.trees import committed
 
 from bwlint import __version__, cli
 from bwlint.commands import check
@@ -255,9 +256,9 @@ def test_severity_filters_what_is_shown_and_what_is_hidden_fails_on_request(here
 @pytest.mark.parametrize(
     ("arguments", "configured", "words"),
     [
-        (("check", "--since", ""), "", "'--since': it is empty"),
-        (("audit", "--since", " "), "", "'--since': it is empty"),
-        (("matrix", "--diff", ""), "", "'--diff': it is empty"),
+        (("check", "--since", ""), "", "has no revision ``"),
+        (("audit", "--since", ""), "", "has no revision ``"),
+        (("matrix", "--diff", ""), "", "has no revision ``"),
         (("check", "--select", ""), "", "--select names no rule"),
         (("check",), "select = []", "bwlint.toml: `select` names no rule"),
         (("check",), "select = ['']", "bwlint.toml: `select` names no rule"),
@@ -266,6 +267,7 @@ def test_severity_filters_what_is_shown_and_what_is_hidden_fails_on_request(here
 def test_what_names_nothing_is_wrong(here: Path, arguments: tuple[str, ...], configured: str, words: str) -> None:
     (here / "split.py").write_text(SPLIT)
     (here / "bwlint.toml").write_text(configured)
+    committed(here, {})
     result = invoke(*arguments)
     assert (result.exit_code, result.stdout, words in result.stderr) == (2, "", True)
 

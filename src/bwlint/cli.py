@@ -35,7 +35,6 @@ from bwlint.commands.options import (
     form,
     jobs,
     judging,
-    named,
     no_cache,
     no_nan,
     output,
@@ -230,7 +229,6 @@ def app() -> None:
 @click.option(
     "--since",
     metavar="REV",
-    callback=named,
     help="Report only findings that are new since this git revision or on lines changed since.",
 )
 @click.option(
@@ -341,12 +339,7 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
     metavar="N",
     help="Show the first N rows, 0 for all. Default: 30 in the text, all elsewhere.",
 )
-@click.option(
-    "--since",
-    metavar="REV",
-    callback=named,
-    help="Only rows that are new or changed since this revision of git.",
-)
+@click.option("--since", metavar="REV", help="Only rows that are new or changed since this revision of git.")
 @click.option(
     "--staged",
     is_flag=True,
@@ -459,7 +452,6 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
 @click.option(
     "--diff",
     metavar="REV[..REV]",
-    callback=named,
     help="Show only cells that changed since this git revision, or between two. PATHS may begin with the second.",
 )
 @form(MATRICES)

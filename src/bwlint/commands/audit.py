@@ -64,7 +64,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         command = f"bwlint audit --prune {settings.root}"
         raise click.UsageError(f"--prune needs the whole project: `{command}`")
     use_index(options, stack)
-    known = _known(request, options["since"], stack) if options["since"] else frozenset()
+    known = _known(request, options["since"], stack) if options["since"] is not None else frozenset()
     ledger = read(request, stack)
     if (options["decide"] or options["prune"]) and not _scanned(ledger):
         return nothing()

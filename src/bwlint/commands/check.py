@@ -120,7 +120,7 @@ def plainly(options: dict[str, Any], stack: ExitStack) -> Outcome:
 def _new(outcome: Outcome, request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Outcome:
     """The outcome without what a baseline knows, or what was there at a revision."""
     baseline = None if options["no_baseline"] else options["baseline"] or outcome.baseline
-    if not baseline and not options["since"]:
+    if not baseline and options["since"] is None:
         return outcome
     from bwlint.report.baseline import load, without_known
 
@@ -128,7 +128,7 @@ def _new(outcome: Outcome, request: CheckRequest, options: dict[str, Any], stack
     with put_right():
         if baseline:
             report = without_known(report, load(Path(baseline)))
-        if options["since"]:
+        if options["since"] is not None:
             from bwlint.commands.since import before
 
             report = before(options["since"], request, stack).without_old(report, outcome.lines)

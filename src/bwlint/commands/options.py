@@ -228,13 +228,6 @@ def form(forms: click.Choice[str]) -> Callable[[Command], Command]:
     return click.option("--format", "form", type=forms, default="text", show_default=True, help="Format of the report.")
 
 
-def named(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """A value that names something: a variable of CI that is not set is no wish to go without the option."""
-    if value is not None and not value.strip():
-        raise click.BadParameter("it is empty")
-    return value
-
-
 def no_nan(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
     """A value of --time-limit; that no number is above or below any bound."""
     if value is not None and math.isnan(value):

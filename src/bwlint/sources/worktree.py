@@ -74,12 +74,6 @@ def revision_of(top: str, name: str) -> str | None:
     return said.strip() or None if code == 0 else None
 
 
-def refusal(top: str) -> str:
-    """Why git answers no question about a tree, in its own words; "" where it does."""
-    code, _, fault = answered(top, "rev-parse", "--git-dir")
-    return fault if code else ""
-
-
 def has_commits(top: str) -> bool:
     """Whether a repository has a commit, on any branch. True where git does not say."""
     code, said = asked(top, "rev-list", "--all", "--max-count=1")
