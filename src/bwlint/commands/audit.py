@@ -120,12 +120,12 @@ def _request(options: dict[str, Any]) -> CheckRequest:
 
 def _untracked() -> tuple[str, ...]:
     """Patterns of what the next commit does not take along, told from the current folder."""
-    from bwlint.sources.worktree import relative, top_of, untracked
+    from bwlint.sources.worktree import asked, top_of
 
     here = os.path.realpath(os.curdir)
-    top = top_of(here)
-    paths = [relative(real, here) for real in untracked(top)] if top else []
-    return tuple("/" + re.sub(r"([][\\*?! ])", r"\\\1", path) for path in paths if not path.startswith("../"))
+    others = ("ls-files", "--others", "--exclude-standard", "--directory", "-z")
+    _, listed = asked(top_of(here) or here, "-C", here, *others)
+    return tuple("/" + re.sub(r"([][\\*?! ])", r"\\\1", path) for path in listed.split("\0") if path)
 
 
 def _decisions(settings: Settings, options: dict[str, Any]) -> Decisions:

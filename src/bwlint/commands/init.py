@@ -214,8 +214,7 @@ def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | st
         after = "".join((listed[:end].rstrip(), "\n", block, listed[end:].removeprefix("\n")))
         if _adds_one(before, after):
             return ProposedFile(path, before, after)
-    todo = "Add this to `repos` by hand and run `bwlint init` again:"
-    words = f"{path.name} is written in a form that is not added to. {todo}"
+    words = f"{path.name}: this form is not added to. Add the hook to `repos` by hand and run `bwlint init` again:"
     raise failure(ValueError("\n".join((words, *rows))))
 
 
@@ -258,8 +257,12 @@ def _adds_one(before: str, after: str) -> bool:
 
 
 def _jobs(folder: Path, origin: HookOrigin, *, audit: bool) -> Iterator[ProposedFile | str | None]:
+    from bwlint.sources.worktree import origin_of, top_of
+
+    top = top_of(os.path.realpath(folder))
+    host = urlsplit((top and origin_of(top)) or "").hostname or ""
     pipeline = folder / ".gitlab-ci.yml"
-    is_gitlab = pipeline.exists() or _is_on_gitlab(folder)
+    is_gitlab = pipeline.exists() or any(part.startswith("gitlab") for part in host.split("."))
     if (folder / ".github").is_dir() or not is_gitlab:
         path = folder / ".github" / "workflows" / "bwlint.yml"
         yield _job(path, "workflow", partial(_workflow, origin), audit=audit)
@@ -269,15 +272,6 @@ def _jobs(folder: Path, origin: HookOrigin, *, audit: bool) -> Iterator[Proposed
             yield ProposedFile(pipeline, None, "include:\n- local: .gitlab/bwlint.yml\n")
         elif isinstance(made, ProposedFile) and made.before is None:
             yield "add to .gitlab-ci.yml `- local: .gitlab/bwlint.yml` under `include:`, and `test` to any `stages:`"
-
-
-def _is_on_gitlab(folder: Path) -> bool:
-    """Whether the repository was cloned from a host that is called so."""
-    from bwlint.sources.worktree import origin_of, top_of
-
-    top = top_of(os.path.realpath(folder))
-    host = urlsplit((top and origin_of(top)) or "").hostname or ""
-    return any(part.startswith("gitlab") for part in host.split("."))
 
 
 def _job(path: Path, called: str, text: Callable[..., str], *, audit: bool) -> ProposedFile | str:
@@ -331,6 +325,12 @@ def _with_pip(origin: HookOrigin, *, audit: bool) -> str:
 _WHOLE_HISTORY = """\
         fetch-depth: 0         # for --since
 """
+# A merge request is judged by a pipeline of its own as soon as one job, that of the audit, asks for it.
+_RULES_OF_GITLAB = """\
+  rules:
+  - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+  - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+"""
 _AUDIT_OF_ACTION = """\
       with:
         since: ${{ github.event.pull_request.base.sha }}
@@ -339,14 +339,6 @@ _AUDIT_OF_ACTION = """\
 _AUDIT = """\
     - run: bwlint audit --since "origin/$GITHUB_BASE_REF" --fail-on review .
       if: ${{ !cancelled() && github.event_name == 'pull_request' }}
-"""
-
-
-# A merge request is judged by a pipeline of its own as soon as one job, that of the audit, asks for it.
-_RULES_OF_GITLAB = """\
-  rules:
-  - if: $CI_PIPELINE_SOURCE == "merge_request_event"
-  - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
 """
 
 

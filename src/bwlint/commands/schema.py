@@ -18,17 +18,14 @@ def names() -> list[str]:
 
 def text_of(name: str) -> str:
     """The schema of that name, with those that it refers to inside; raises LookupError, which names those there are."""
-    texts, wanted = dict[str, str](), [name]
-    while wanted:
-        one = wanted.pop()
-        if one not in texts:
-            texts[one] = _file(one)
-            wanted += _OTHER.findall(texts[one])
-    schema, *others = map(json.loads, texts.values())
+    names = [name]
+    for one in names:  # it grows
+        names += [other for other in dict.fromkeys(_OTHER.findall(_file(one))) if other not in names]
+    schema, *others = (json.loads(_file(one)) for one in names)
     if not others:
-        return texts[name]
-    inside = {other["$id"]: other for other in others}
-    return json.dumps({**schema, "$defs": {**schema.get("$defs", {}), **inside}}, indent=2, ensure_ascii=False) + "\n"
+        return _file(name)
+    schema["$defs"] = schema.get("$defs", {}) | {other["$id"]: other for other in others}
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def _file(name: str) -> str:

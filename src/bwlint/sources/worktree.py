@@ -126,12 +126,6 @@ def adds_returns(real: str) -> bool:
     return code == 0 and said.startswith("i/lf ")
 
 
-def untracked(top: str) -> list[str]:
-    """What git neither tracks nor ignores, as real paths: files, and folders that hold nothing else."""
-    said = asked(top, "ls-files", "--others", "--exclude-standard", "--directory", "-z")[1]
-    return [os.path.join(top, path.rstrip("/")) for path in said.split("\0") if path]
-
-
 def is_shallow(top: str) -> bool:
     """Whether a clone was made without its whole history."""
     return asked(top, "rev-parse", "--is-shallow-repository")[1].strip() == "true"
