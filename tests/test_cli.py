@@ -15,6 +15,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 from effort import at_most
+from repair.trees import committed
 
 from bwlint import __version__, cli
 from bwlint.commands import check
@@ -247,6 +248,28 @@ def test_severity_filters_what_is_shown_and_what_is_hidden_fails_on_request(here
     result = invoke("split.py", "--severity", "error", "--fail-on", "warning")
     assert (result.stdout, result.exit_code) == ("", 1)
     assert "1 warning (not shown)" in result.stderr
+    quiet = invoke("split.py", "--severity", "error", "--fail-on", "note", "--quiet")
+    said = "bwlint: failed on 1 finding that --severity error hides; --severity note shows all\n"
+    assert (quiet.stdout, quiet.stderr, quiet.exit_code) == ("", said, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "configured", "words"),
+    [
+        (("check", "--since", ""), "", "has no revision ``"),
+        (("audit", "--since", ""), "", "has no revision ``"),
+        (("matrix", "--diff", ""), "", "has no revision ``"),
+        (("check", "--select", ""), "", "--select names no rule"),
+        (("check",), "select = []", "bwlint.toml: `select` names no rule"),
+        (("check",), "select = ['']", "bwlint.toml: `select` names no rule"),
+    ],
+)
+def test_what_names_nothing_is_wrong(here: Path, arguments: tuple[str, ...], configured: str, words: str) -> None:
+    (here / "split.py").write_text(SPLIT)
+    (here / "bwlint.toml").write_text(configured)
+    committed(here, {})
+    result = invoke(*arguments)
+    assert (result.exit_code, result.stdout, words in result.stderr) == (2, "", True)
 
 
 def test_output_goes_to_a_file(here: Path) -> None:

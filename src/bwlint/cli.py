@@ -341,6 +341,11 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
 )
 @click.option("--since", metavar="REV", help="Only rows that are new or changed since this revision of git.")
 @click.option(
+    "--staged",
+    is_flag=True,
+    help="Leave out files that git does not track. --since is then HEAD by default, in pre-commit its --from-ref.",
+)
+@click.option(
     "--decisions",
     metavar="FILE",
     type=click.Path(dir_okay=False),

@@ -137,7 +137,22 @@ def test_a_decision_falls_with_its_question(here: Path) -> None:
 
 def test_the_hook_stops_a_commit(here: Path) -> None:
     """What pre-commit runs: the state of the work tree against the last commit."""
-    hook = ("--since", "HEAD", "--fail-on", "review")
+    hook = ("--staged", "--fail-on", "review")
     assert invoke(*hook).exit_code == 0
     put(here, {"pkg/split.py": SPLIT + SPLIT.replace("only_one", "other").replace("(12, 0)", "(12, 1)")})
     assert invoke(*hook).exit_code == 1
+
+
+@pytest.mark.parametrize("name", ["scratch.py", "pkg/try [1] !*.py", "notes/a b/scratch.py"])
+def test_the_hook_passes_over_what_no_commit_takes_along(here: Path, name: str) -> None:
+    put(here, {name: SPLIT.replace("only_one", "untracked")})
+    assert invoke("--since", "HEAD", "--fail-on", "review").exit_code == 1
+    assert invoke("--staged", "--fail-on", "review").exit_code == 0
+    git(here, "add", "-A")
+    assert invoke("--staged", "--fail-on", "review").exit_code == 1
+
+
+def test_the_hook_compares_with_what_pre_commit_does(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRE_COMMIT_FROM_REF", "main")
+    result = invoke("--staged", "--fail-on", "review")
+    assert (result.exit_code, "new or changed since main" in result.stderr) == (1, True)

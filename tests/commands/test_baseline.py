@@ -142,6 +142,14 @@ def test_since_a_revision(here: Path) -> None:
     assert places("--since", "HEAD", ".") == ["caller.py:4", "new.py:4"]
 
 
+def test_what_git_tracks_though_ignore_files_name_it_was_there(here: Path) -> None:
+    put(here, {"old.py": GATE.format(name="old")})
+    git(here, "init", "-q")
+    git(here, "add", ".")
+    committed(here, {".gitignore": "old.py\n"})
+    assert places("--since", "HEAD", ".") == []
+
+
 NAMED_FOR_IT = """import torch
 
 def is_trtllm_gen_allowed():

@@ -46,7 +46,7 @@ def test_an_empty_repository(tmp_path: Path) -> None:
     hooks = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())
     assert hooks == {"repos": [{"repo": URL, "rev": "v9", "hooks": [{"id": "bwlint"}]}]}
     job = yaml.safe_load((tmp_path / ".github/workflows/bwlint.yml").read_text())
-    assert job["permissions"] == {"contents": "read", "security-events": "write"}
+    assert job["permissions"] == {"actions": "read", "contents": "read", "security-events": "write"}
     steps = job["jobs"]["bwlint"]["steps"]
     assert steps[0] == {"uses": "actions/checkout@v7", "with": {"persist-credentials": False}}
     assert f'pip install "git+{URL}@v9"' in [step.get("run") for step in steps]
@@ -105,6 +105,34 @@ def test_a_hook_comes_after_the_others(tmp_path: Path, before: str, after: str) 
 
 
 @pytest.mark.parametrize(
+    ("empty", "opened"),
+    [("repos: []\n", "repos:\n"), ("repos: [ ]  # none yet\n", "repos:  # none yet\n"), ("repos: [\n]\n", "repos:\n")],
+)
+@pytest.mark.parametrize("after", ["", "fail_fast: true\n"])
+def test_a_hook_comes_into_an_empty_list(tmp_path: Path, empty: str, opened: str, after: str) -> None:
+    put(tmp_path, {".pre-commit-config.yaml": f"ci: {{}}\n{empty}{after}"})
+    assert invoke(tmp_path, "--yes").exit_code == 0
+    entry = f"- repo: {URL}\n  rev: v9\n  hooks:\n  - id: bwlint\n"
+    assert (tmp_path / ".pre-commit-config.yaml").read_text() == f"ci: {{}}\n{opened}{entry}{after}"
+
+
+@pytest.mark.parametrize("text", ["repos: [{repo: local, hooks: []}]\n", "repos: &all\n- repo: x\n  hooks: []\n"])
+def test_a_hook_that_cannot_be_added_can_be_pasted(tmp_path: Path, text: str) -> None:
+    put(tmp_path, {".pre-commit-config.yaml": text})
+    result = invoke(tmp_path, "--yes")
+    pasted = yaml.safe_load(result.stderr.partition("run `bwlint init` again:\n")[2])
+    assert pasted == [{"repo": URL, "rev": "v9", "hooks": [{"id": "bwlint"}]}]
+    assert (result.exit_code, "written. Next" in result.stderr) == (2, False)
+    assert there(tmp_path) == {".pre-commit-config.yaml"}
+
+
+def test_a_configuration_that_is_no_yaml_fails(tmp_path: Path) -> None:
+    put(tmp_path, {".pre-commit-config.yaml": "repos: [\n"})
+    result = invoke(tmp_path, "--yes")
+    assert (result.exit_code, result.stdout, "written" in result.stderr) == (2, "", False)
+
+
+@pytest.mark.parametrize(
     ("files", "words"),
     [
         ({"bwlint.toml": ""}, "bwlint.toml already exists"),
@@ -141,6 +169,29 @@ def test_a_job_of_gitlab(tmp_path: Path) -> None:
     assert not (tmp_path / ".github").exists()
     job = yaml.safe_load((tmp_path / ".gitlab/bwlint.yml").read_text())["bwlint"]
     assert job["artifacts"]["reports"] == {"codequality": "gl-code-quality-report.json"}
+
+
+@pytest.mark.parametrize(
+    ("origin", "is_gitlab"),
+    [
+        ("git@gitlab.example.org:us/kernels.git", True),
+        ("https://gitlab-main.example.org/us/kernels", True),
+        ("https://code.gitlab.example.org/us/kernels", True),
+        ("https://github.com/us/gitlab", False),
+        ("", False),
+    ],
+)
+def test_the_origin_says_whose_ci_it_is(tmp_path: Path, origin: str, is_gitlab: bool) -> None:
+    top_of.cache_clear()
+    committed(tmp_path, {"a.py": ""})
+    if origin:
+        git(tmp_path, "remote", "add", "origin", origin)
+    assert invoke(tmp_path, "--yes").exit_code == 0
+    jobs = {".gitlab-ci.yml", ".gitlab/bwlint.yml"} if is_gitlab else {".github/workflows/bwlint.yml"}
+    assert {name for name in there(tmp_path) if name.startswith((".gitlab", ".github"))} == jobs
+    if is_gitlab:
+        included = yaml.safe_load((tmp_path / ".gitlab-ci.yml").read_text())
+        assert included == {"include": [{"local": ".gitlab/bwlint.yml"}]}
 
 
 def test_a_folder_of_a_repository_is_not_its_top(tmp_path: Path) -> None:
@@ -187,7 +238,14 @@ def test_hook_and_ci_can_audit(tmp_path: Path) -> None:
     (audit,) = [step for step in steps if "audit" in step.get("run", "")]
     assert audit["run"] == 'bwlint audit --since "origin/$GITHUB_BASE_REF" --fail-on review .'
     assert "github.event_name == 'pull_request'" in audit["if"]
-    job = yaml.safe_load((tmp_path / ".gitlab/bwlint.yml").read_text())["bwlint-audit"]
+    jobs = yaml.safe_load((tmp_path / ".gitlab/bwlint.yml").read_text())
+    # The pipeline of a merge request takes the place of the branch's: without a rule the check is in neither.
+    merge_request, default = (rule["if"] for rule in jobs["bwlint"]["rules"])
+    assert (merge_request, default) == (
+        '$CI_PIPELINE_SOURCE == "merge_request_event"',
+        "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH",
+    )
+    job = jobs["bwlint-audit"]
     assert job["script"][-1] == 'bwlint audit --since "$CI_MERGE_REQUEST_DIFF_BASE_SHA" --fail-on review .'
     assert job["variables"] == {"GIT_DEPTH": 0}
 

@@ -102,3 +102,10 @@ def test_a_tree_that_was_not_there(here: Path) -> None:
     assert [line.split("  ")[1:4] for line in result.stdout.splitlines()[1:]] == [
         ["ops.op", "12.0", "- -> yes"],
     ]
+
+
+def test_why_git_answers_nothing_is_said(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / ".git" / "config").write_text("[broken\n")
+    assert f"--diff: {here.resolve()}: fatal: bad config line 1" in run("--diff", "HEAD").stderr
+    monkeypatch.setenv("PATH", "")
+    assert f"--diff: {here.resolve()}: git is not installed" in run("--diff", "HEAD").stderr

@@ -11,8 +11,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import referencing
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
@@ -234,7 +236,13 @@ def test_schemas() -> None:
     names = invoke("schema").stdout.split()
     assert {"findings", "config", "matrix"} <= set(names)
     for name in names:
-        Draft202012Validator.check_schema(json.loads(invoke("schema", name).stdout))
+        printed = json.loads(invoke("schema", name).stdout)
+        Draft202012Validator.check_schema(printed)
+        # What is printed refers to nothing outside: whoever validates has no other file.
+        registry: Any = referencing.Registry()
+        registry = registry.with_resource(printed["$id"], referencing.Resource.from_contents(printed)).crawl()
+        outside = {one for one in re.findall(r'"\$ref": "([^"#]+)', json.dumps(printed)) if one not in registry}
+        assert outside == set()
     wrong = invoke("schema", "finding")
     assert (wrong.exit_code, "known: audit, config, " in wrong.stderr) == (2, True)
 

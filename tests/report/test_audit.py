@@ -75,7 +75,8 @@ def test_the_json_follows_the_schema(ledger: Ledger) -> None:
 
 
 def test_the_schema_is_known() -> None:
-    assert json.loads(schema.text_of("audit")) == SCHEMA
+    printed = json.loads(schema.text_of("audit"))
+    assert printed == {**SCHEMA, "$defs": {**SCHEMA["$defs"], FINDINGS["$id"]: FINDINGS}}
 
 
 def test_the_contract() -> None:
@@ -113,7 +114,8 @@ chips are left of |.
     12.1: raises "needs SM120"
     behind it: `cutlass_moe` needs nothing above 12.0 (csrc/moe.cu:88)
     why: It cuts 12.1 from 12.0, and nothing proves that right or wrong.
-    3f9a12bc04de; pass for 12.0, review for 12.1; 2 more places
+    3f9a12bc04de; pass for 12.0, review for 12.1; also csrc/moe.cu:88 (behind
+    it), tests/test_moe.py:9 (checked here)
 
  2. open  csrc/dispatch.cuh:7
     dispatch (preprocessor check, unbuilt, rough table)
@@ -131,6 +133,21 @@ decide: bwlint audit --decide 3f9a12bc04de fine|broken|later --reason WHY
 
 def text_of(*rows: Any, **given: Any) -> str:
     return audit_text.render(Ledger(RICH.targets, rows), Setting(**{"width": 80, **given}))
+
+
+@pytest.mark.parametrize(
+    ("others", "told"),
+    [
+        ((), "3f9a12bc04de"),
+        (("its message",), "3f9a12bc04de; also a.py:2 (its message)"),
+        (("",), "3f9a12bc04de; also a.py:2"),
+        (("here",) * 4, "3f9a12bc04de; also a.py:2 (here), a.py:3 (here), 2 more places"),
+    ],
+)
+def test_the_other_places_of_a_row_are_named(others: tuple[str, ...], told: str) -> None:
+    places = tuple(RowPlace("a.py", line, line, says) for line, says in enumerate(("checked here", *others), 1))
+    row = make_row(fingerprint="3f9a12bc04de" + "0" * 20, verdicts=(("12.0", "fail"),), places=places, same_subject=())
+    assert f"    {told}\n" in audit_text.render(Ledger(("12.0",), (row,)), Setting())
 
 
 def test_text() -> None:

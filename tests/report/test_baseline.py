@@ -148,9 +148,10 @@ def test_pruning_keeps_what_is_elsewhere(finding: MakeFinding) -> None:
     ("text", "words"),
     [
         ("", "no baseline of bwlint"),
-        ("[]", "no baseline of bwlint"),
+        ("[]", "no baseline of bwlint: it is no object of JSON$"),
+        ("{}", "no baseline of bwlint: `version` is missing$"),
         ('{"version": 2}', "of version 2; this bwlint reads version 1"),
-        ('{"version": 1}', "no baseline of bwlint"),
+        ('{"version": 1}', "no baseline of bwlint: `findings` is missing$"),
         ('{"version": 1, "findings": [{"path": 1, "rule": "r", "fingerprint": "f", "count": 1}]}', "`path` is no text"),
         ('{"version": 1, "findings": [{"path": "a", "rule": "r", "fingerprint": "f", "count": true}]}', "no number"),
         ('{"version": 1, "findings": [{"path": "a", "rule": "r", "fingerprint": "f", "count": 0}]}', "no number"),

@@ -79,6 +79,7 @@ def test_every_key(tmp_path: Path, name: str) -> None:
             "`zzz`: unknown key (known: extend, target, select, ignore, severity, fail-on, baseline, exclude",
         ),
         ("output = 'x'", "`output`: unknown key"),
+        ("[tool.bwlint]", "`tool`: unknown key; this file takes the keys without the prefix tool.bwlint"),
         ("target = 'sm_120'", "`target`: expected a list of strings, found a string"),
         ("target = ['sm_120', 120]", "`target`: expected a list of strings, found an integer in it"),
         ("select = true", "`select`: expected a list of strings, found a boolean"),
@@ -219,9 +220,20 @@ def test_a_broken_pyproject_that_names_bwlint(tmp_path: Path) -> None:
 
 def test_a_configuration_that_is_no_file(tmp_path: Path) -> None:
     write(tmp_path / "bwlint.toml", "severity = 'note'")
-    (tmp_path / "a/bwlint.toml").mkdir(parents=True)
-    os.mkfifo(tmp_path / "a/pyproject.toml")
-    assert Configs().of(f"{tmp_path}/a/x.py").severity == "note"
+    (tmp_path / "a/pyproject.toml").mkdir(parents=True)
+    (tmp_path / "b").mkdir()
+    os.mkfifo(tmp_path / "b/pyproject.toml")
+    assert {Configs().of(f"{tmp_path}/{folder}/x.py").severity for folder in "ab"} == {"note"}
+
+
+def test_our_own_configuration_that_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "folder/bwlint.toml").mkdir(parents=True)
+    for name, target in (("loop", "bwlint.toml"), ("gone", "nothing.toml")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bwlint.toml").symlink_to(target)
+    for name, reason in (("folder", "not a regular file"), ("loop", "symlink loop"), ("gone", "no such file")):
+        with pytest.raises(ConfigError, match=reason):
+            Configs().of(f"{tmp_path}/{name}/x.py")
 
 
 @pytest.mark.parametrize(

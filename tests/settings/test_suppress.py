@@ -156,6 +156,8 @@ def test_two_in_one_comment() -> None:
         ("# bwlint: disable=leak", "This is not understood."),
         ("# bwlint:", "This is not understood."),
         ("# bwlint: ignore[*]", "Unknown rule `*`."),
+        ("# bwlint: ignore[BW1]", "Unknown rule `BW1`: comments take whole codes, such as BW101."),
+        ("# bwlint: ignore[bw]", "Unknown rule `bw`: comments take whole codes, such as BW101."),
         ("# bwlint: ignore[all]", "Unknown rule `all`."),
         ("# bwlint: ignore[famly-split]", "Unknown rule `famly-split`; did you mean `family-split`?"),
         ("# bwlint: ignore[bw103]", "Unknown rule `bw103`; did you mean `BW103`?"),

@@ -404,3 +404,31 @@ def test_what_git_tracks_is_looked_at_again(tmp_path: Path) -> None:
     assert disk.now(*sight, look, watch.began) is None
     disk.forget()
     assert in_tree(tmp_path) == ["a.py"]
+
+
+@pytest.mark.parametrize("ignore", ["*.py\n", "*.txt\n"], ids=["some-left-out", "none-left-out"])
+def test_where_git_does_not_list_what_it_tracks_this_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignore: str
+) -> None:
+    plant(tmp_path, ["a.py", f".gitignore: {ignore}"])
+    _repository(tmp_path, "a.py")
+    (tmp_path / ".git" / "index").write_bytes(b"broken")
+    reasons = [[skip.reason for skip in discover([str(tmp_path)]).skipped]]
+    disk.forget()
+    monkeypatch.setenv("PATH", "")
+    reasons.append([skip.reason for skip in discover([str(tmp_path)]).skipped])
+    told = "git does not list the tracked files: "
+    expected = [[f"{told}fatal: .git/index: index file smaller than expected"], [f"{told}git is not installed"]]
+    assert reasons == (expected if ignore == "*.py\n" else [[], []])
+
+
+def test_what_git_refuses_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(tmp_path, ["a.py", ".gitignore: *.py\n"])
+    _repository(tmp_path, "a.py")
+    os.utime(tmp_path / ".git" / "index", (1, 1))
+    with disk.watching() as watch, monkeypatch.context() as without_git:
+        without_git.setenv("PATH", "")
+        disk.forget()
+        assert in_tree(tmp_path) == []
+    sight, look = next((key, look) for key, look in watch.looks.items() if key[0] == "tracked")
+    assert disk.now(*sight, look, watch.began) is None

@@ -49,6 +49,9 @@ _ROW = re.compile(r"[0-9a-f]{6,32}", re.IGNORECASE)
 def run(options: dict[str, Any], stack: ExitStack) -> int:
     """List the questions that the options ask for, or write a decision down; the exit code."""
     _consistent(options)
+    if options["staged"]:
+        since = options["since"] or os.environ.get("PRE_COMMIT_FROM_REF") or "HEAD"
+        options = {**options, "since": since, "exclude": (*options["exclude"], *_untracked())}
     asked = reports(options)
     request = _request(options)
     with put_right():
@@ -61,7 +64,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         command = f"bwlint audit --prune {settings.root}"
         raise click.UsageError(f"--prune needs the whole project: `{command}`")
     use_index(options, stack)
-    known = _known(request, options["since"], stack) if options["since"] else frozenset()
+    known = _known(request, options["since"], stack) if options["since"] is not None else frozenset()
     ledger = read(request, stack)
     if (options["decide"] or options["prune"]) and not _scanned(ledger):
         return nothing()
@@ -93,7 +96,7 @@ def _consistent(options: dict[str, Any]) -> None:
             raise click.UsageError(f"--decide: {row!r} is not a row; give at least 6 digits of its fingerprint")
     if not (options["decide"] or options["prune"]):
         return
-    for name in ("since", "fail_on", "forms", "output"):
+    for name in ("since", "staged", "fail_on", "forms", "output"):
         if options[name]:
             option = {"forms": "format"}.get(name, name.replace("_", "-"))
             raise click.UsageError(f"--{option} does not go with --decide or --prune")
@@ -113,6 +116,16 @@ def _request(options: dict[str, Any]) -> CheckRequest:
         include=options["include"],
         decisions=options["decisions"],
     )
+
+
+def _untracked() -> tuple[str, ...]:
+    """Patterns of what the next commit does not take along, told from the current folder."""
+    from bwlint.sources.worktree import asked, top_of
+
+    here = os.path.realpath(os.curdir)
+    others = ("ls-files", "--others", "--exclude-standard", "--directory", "-z")
+    _, listed = asked(top_of(here) or here, "-C", here, *others)
+    return tuple("/" + re.sub(r"([][\\*?! ])", r"\\\1", path) for path in listed.split("\0") if path)
 
 
 def _decisions(settings: Settings, options: dict[str, Any]) -> Decisions:

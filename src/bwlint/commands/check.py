@@ -29,6 +29,7 @@ _FOR_PEOPLE = frozenset({"text", "concise"})
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.run.unchanged import known_or_new
+    from bwlint.sources.read import given
 
     start = time.monotonic()
     options = {**options, "reports": reports(options), "launches": _launches(options)}
@@ -38,6 +39,8 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     request = _request(options)
     options["asked"] = request.paths
     _recover(request)
+    if request.stdin is not None:  # reports show lines of it, also where the findings are known already
+        stack.enter_context(given({os.path.realpath(request.paths[0]): request.stdin}))
     use_index(options, stack)
     if options["show_diff"]:
         return _show(request, options, stack, start)
@@ -117,7 +120,7 @@ def plainly(options: dict[str, Any], stack: ExitStack) -> Outcome:
 def _new(outcome: Outcome, request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Outcome:
     """The outcome without what a baseline knows, or what was there at a revision."""
     baseline = None if options["no_baseline"] else options["baseline"] or outcome.baseline
-    if not baseline and not options["since"]:
+    if not baseline and options["since"] is None:
         return outcome
     from bwlint.report.baseline import load, without_known
 
@@ -125,7 +128,7 @@ def _new(outcome: Outcome, request: CheckRequest, options: dict[str, Any], stack
     with put_right():
         if baseline:
             report = without_known(report, load(Path(baseline)))
-        if options["since"]:
+        if options["since"] is not None:
             from bwlint.commands.since import before
 
             report = before(options["since"], request, stack).without_old(report, outcome.lines)
@@ -419,6 +422,7 @@ def _write(outcome: Outcome, options: dict[str, Any]) -> None:
 
 
 def _code(outcome: Outcome, options: dict[str, Any]) -> int:
+    from bwlint.model.naming import counted
     from bwlint.report.summary import at_least
 
     if options["strict"] and outcome.report.skipped:
@@ -426,4 +430,9 @@ def _code(outcome: Outcome, options: dict[str, Any]) -> int:
     if outcome.scanned == 0:
         return CLEAN if options["force_exclude"] else nothing()
     failing = at_least(outcome.report, outcome.fail_on).findings
-    return FOUND if failing and not options["exit_zero"] else CLEAN
+    if not failing or options["exit_zero"]:
+        return CLEAN
+    if not at_least(outcome.report, outcome.severity).findings:
+        hidden = f"{counted(len(failing), 'finding')} that --severity {outcome.severity} hides"
+        say(f"bwlint: failed on {hidden}; --severity {outcome.fail_on} shows all\n")
+    return FOUND

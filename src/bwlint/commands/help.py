@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 _GROUPS = (
-    ("What to look for", ("target", "select", "ignore", "severity", "kind", "row_forms", "subject", "top")),
+    ("What to look for", ("target", "select", "ignore", "severity", "kind", "row_forms", "subject", "top", "staged")),
     ("Report", ("forms", "output", "group_by", "full", "sarif_root", "color", "statistics", "quiet", "verbose")),
     ("Repair", ("fix", "unsafe_fixes", "show_diff", "interactive", "patches", "add_suppressions")),
     ("Only what is new", ("baseline", "no_baseline", "since", "trace", "decisions", "decide", "reason", "prune")),

@@ -192,7 +192,8 @@ def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | st
     try:
         there = {} if before is None else _hooks_in(before)
     except ValueError as error:
-        return f"{path.name} is not read: {error}. Correct it and run `bwlint init` again, or add the hook by hand"
+        words = f"{path.name} is not read: {error}. Correct it and run `bwlint init` again, or add the hook by hand"
+        raise failure(ValueError(words)) from None
     own = {repo for name, repo in there.items() if name.startswith("bwlint")}
     lacking = ["bwlint"] * (not own) + ["bwlint-audit"] * (audit and "bwlint-audit" not in there)
     if own and (not lacking or "local" not in own):
@@ -200,17 +201,21 @@ def _hook(folder: Path, origin: HookOrigin, *, audit: bool) -> ProposedFile | st
     rows = _hook_rows(origin, lacking)
     if before is None:
         return ProposedFile(path, None, "repos:\n" + "".join(f"{row}\n" for row in rows))
-    first = re.search(r"^( *)- +repo:", before, re.MULTILINE)
+    listed = re.sub(r"^repos:[ \t]*\[\s*\]", "repos:", before, count=1, flags=re.MULTILINE)
+    first = re.search(r"^( *)- +repo:", listed, re.MULTILINE)
     # From `repos:` to the next key of the file. Comments in front of that are its own.
-    entries = re.search(r"^repos:\s*$(?:\n(?![^\s#-]).*)*", before, re.MULTILINE)
-    if first is None or entries is None:
-        return f"{path.name} is written in a form that is not added to: the hook is {'; '.join(rows)}"
-    block = "".join(f"{first[1]}{row}\n" for row in rows)
-    end = entries.end()
-    if end < len(before):
-        end -= len(entries[0]) - len(re.sub(r"(?:\n(?:#.*|[ \t\r]*))*\Z", "", entries[0]))
-    after = "".join((before[:end].rstrip(), "\n", block, before[end:].removeprefix("\n")))
-    return ProposedFile(path, before, after) if _adds_one(before, after) else f"{path.name}: add the hook by hand"
+    entries = re.search(r"^repos:\s*(?:#.*)?$(?:\n(?![^\s#-]).*)*", listed, re.MULTILINE)
+    if entries is not None:
+        indent = first[1] if first else ""
+        block = "".join(f"{indent}{row}\n" for row in rows)
+        end = entries.end()
+        if end < len(listed):
+            end -= len(entries[0]) - len(re.sub(r"(?:\n(?:#.*|[ \t\r]*))*\Z", "", entries[0]))
+        after = "".join((listed[:end].rstrip(), "\n", block, listed[end:].removeprefix("\n")))
+        if _adds_one(before, after):
+            return ProposedFile(path, before, after)
+    words = f"{path.name}: this form is not added to. Add the hook to `repos` by hand and run `bwlint init` again:"
+    raise failure(ValueError("\n".join((words, *rows))))
 
 
 def _hook_rows(origin: HookOrigin, names: Sequence[str]) -> list[str]:
@@ -252,13 +257,20 @@ def _adds_one(before: str, after: str) -> bool:
 
 
 def _jobs(folder: Path, origin: HookOrigin, *, audit: bool) -> Iterator[ProposedFile | str | None]:
-    is_gitlab = (folder / ".gitlab-ci.yml").exists()
+    from bwlint.sources.worktree import origin_of, top_of
+
+    top = top_of(os.path.realpath(folder))
+    host = urlsplit((top and origin_of(top)) or "").hostname or ""
+    pipeline = folder / ".gitlab-ci.yml"
+    is_gitlab = pipeline.exists() or any(part.startswith("gitlab") for part in host.split("."))
     if (folder / ".github").is_dir() or not is_gitlab:
         path = folder / ".github" / "workflows" / "bwlint.yml"
         yield _job(path, "workflow", partial(_workflow, origin), audit=audit)
     if is_gitlab:
         yield (made := _job(folder / ".gitlab" / "bwlint.yml", "job", partial(_gitlab, origin), audit=audit))
-        if isinstance(made, ProposedFile) and made.before is None:
+        if not pipeline.exists():
+            yield ProposedFile(pipeline, None, "include:\n- local: .gitlab/bwlint.yml\n")
+        elif isinstance(made, ProposedFile) and made.before is None:
             yield "add to .gitlab-ci.yml `- local: .gitlab/bwlint.yml` under `include:`, and `test` to any `stages:`"
 
 
@@ -276,6 +288,7 @@ def _workflow(origin: HookOrigin, *, audit: bool) -> str:
 name: bwlint
 on: [push, pull_request]
 permissions:
+  actions: read            # for upload-sarif in a private repository
   contents: read
   security-events: write   # for upload-sarif
 jobs:
@@ -312,6 +325,12 @@ def _with_pip(origin: HookOrigin, *, audit: bool) -> str:
 _WHOLE_HISTORY = """\
         fetch-depth: 0         # for --since
 """
+# A merge request is judged by a pipeline of its own as soon as one job, that of the audit, asks for it.
+_RULES_OF_GITLAB = """\
+  rules:
+  - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+  - if: $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+"""
 _AUDIT_OF_ACTION = """\
       with:
         since: ${{ github.event.pull_request.base.sha }}
@@ -328,6 +347,7 @@ def _gitlab(origin: HookOrigin, *, audit: bool = False) -> str:
 bwlint:
   stage: test   # one of `stages:`, if .gitlab-ci.yml lists them
   image: python:3.12
+{_RULES_OF_GITLAB if audit else ""}\
   script:
   - pip install "{origin.requirement}"
   - bwlint check --format gitlab:gl-code-quality-report.json --format concise .

@@ -38,7 +38,7 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     from bwlint.report.summary import not_read
 
     use_index(options, stack)
-    if options["diff"]:
+    if options["diff"] is not None:
         return _changes(options, stack)
     paths = options["paths"] or (".",)
     try:

@@ -26,7 +26,7 @@ from bwlint.settings.config import UsageError
 from bwlint.sources.pypi import SourceError, is_package
 from bwlint.sources.read import SourceText, Unread, decode, read_bytes
 from bwlint.sources.snapshot import export
-from bwlint.sources.worktree import has_commits, is_shallow, relative, renamed, revision_of, top_of
+from bwlint.sources.worktree import answered, has_commits, is_shallow, relative, renamed, revision_of, top_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,9 @@ def tree_at(revision: str, request: CheckRequest, stack: ExitStack, option: str 
     """The tree around the paths of a request at a revision, unpacked: as long as `stack` lives. `option` is what has
     asked for it, for errors. The tree is empty where the repository has no commit yet. Raises UsageError."""
     top = _top(request, option)
+    code, _, fault = answered(top, "rev-parse", "--git-dir")
+    if code:
+        raise UsageError(f"{option}: {top}: {fault}")
     commit = revision_of(top, revision)
     if commit is None and has_commits(top):
         hint = "; it is a shallow clone: `git fetch --unshallow`, or fetch-depth: 0 of actions/checkout"
@@ -107,7 +110,8 @@ def tree_at(revision: str, request: CheckRequest, stack: ExitStack, option: str 
     names = renamed(top, commit)
     paths = tuple(dict.fromkeys(then for path in request.paths for then in _then(path, top, tree, names)))
     # Patterns of the command line are told from the current folder, and all that is known does no harm.
-    old = replace(request, paths=paths, stdin=None, fixes=False, offers=False, exclude=(), include=())
+    # All in it was tracked, of which ignore files say nothing.
+    old = replace(request, paths=paths, use_gitignore=False, fixes=False, offers=False, exclude=(), include=())
     return OldTree(tree, top, names, old)
 
 

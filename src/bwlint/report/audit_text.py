@@ -22,6 +22,7 @@ _LEAST_WIDTH = 40
 _CELL = 5
 _BAR = "  |"
 _INDENT = "    "
+_FEW_PLACES = 2
 # A sentence that is longer is somebody's whole message.
 _MOST_LINES = 3
 _STYLES: dict[RowKind, str] = {"fail": "error", "review": "warning", "open": "note", "pass": "good"}
@@ -148,8 +149,10 @@ def _rest(row: Row) -> Iterator[str]:
     yield row.fingerprint[:SHORT_FINGERPRINT]
     if len({kind for _, kind in row.verdicts}) > 1:
         yield ", ".join(f"{kind} for {chip}" for chip, kind in row.verdicts)
-    if more := len(row.places) - 1:
-        yield counted(more, "more place")
+    others = [f"{place.path}:{place.line}{f' ({place.says})' * bool(place.says)}" for place in row.places[1:]]
+    if others:
+        more = len(others) - _FEW_PLACES
+        yield "also " + ", ".join(others[:_FEW_PLACES] + [counted(more, "more place")] * (more > 0))
     if row.same_subject:
         yield f"{len(row.same_subject):,} more of this subject"
 

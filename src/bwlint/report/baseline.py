@@ -132,6 +132,8 @@ def load(path: Path) -> Baseline:
         if path.stat().st_size > LARGEST:
             raise UsageError(f"{path}: larger than {LARGEST >> 20} MiB")
         document = json.loads(path.read_bytes())
+        if not isinstance(document, dict):
+            raise ValueError("it is no object of JSON")
         if document["version"] != 1:
             raise UsageError(f"{path}: a baseline of version {document['version']!r}; this bwlint reads version 1")
         known, contents, severities = Counter[Key](), dict[str, str](), list[tuple[Key, Severity]]()
@@ -145,7 +147,8 @@ def load(path: Path) -> Baseline:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     except (ValueError, LookupError, TypeError, RecursionError) as error:
-        raise UsageError(f"{path}: no baseline of bwlint: {type(error).__name__}: {error}") from None
+        fault = f"`{error.args[0]}` is missing" if isinstance(error, KeyError) else error
+        raise UsageError(f"{path}: no baseline of bwlint: {fault}") from None
     return Baseline(str(path.resolve().parent), known, contents, _gravest(severities))
 
 

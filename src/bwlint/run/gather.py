@@ -107,7 +107,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         try:
-            catalog.resolve((*self.request.select, *self.request.ignore))
+            catalog.resolve(self.request.ignore)
+            if self.request.select and not catalog.resolve(self.request.select):
+                raise UsageError("--select names no rule")
         except catalog.UnknownRule as error:
             raise UsageError(str(error)) from None
         self._configs = configs(self.request.config, isolated=self.request.isolated)

@@ -101,7 +101,7 @@ def _manifest(looks: disk.Looks, began: int) -> bytes:
     rows = [
         (sight, path, look.status, look.seen)
         for (sight, path), look in looks.items()
-        if not (sight == "mode" and look.seen == disk.ABSENT and ("folder", os.path.dirname(path)) in looks)
+        if not (sight in ("mode", "link") and look.seen == disk.ABSENT and ("folder", os.path.dirname(path)) in looks)
     ]
     return zlib.compress(json.dumps([began, rows]).encode(), 1)
 

@@ -19,6 +19,8 @@ EVIDENCE = ("assembled", "run", "read", "documented", "reported", "evaluated")
 """On what a rule rests: ptxas or nvcc said it, a GPU did it, source was read, a document says it, others saw it; or
 bwlint evaluates what is scanned, and no outside fact is needed.
 """
+BEGINNING = re.compile(r"BW\d{0,2}", re.IGNORECASE)
+"""Of codes."""
 FIXES = ("safe", "unsafe", "none")
 
 _TEXTS = ("code", "name", "category", "severity", "summary", "why", "example", "instead", "confirm", "fix")
@@ -80,7 +82,7 @@ def resolve(ids: Iterable[str]) -> frozenset[Rule]:
 
 def _group(text: str) -> tuple[Rule, ...]:
     """The rules whose codes begin with a text, where that is the beginning of a code."""
-    if not re.fullmatch(r"BW\d{0,2}", text, re.IGNORECASE):
+    if not BEGINNING.fullmatch(text):
         return ()
     return tuple(rule for rule in rules() if rule.code.startswith(text.upper()))
 

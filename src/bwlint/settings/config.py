@@ -229,7 +229,9 @@ def configs(file: str | None, *, isolated: bool) -> Configs:
 def _in_folder(folder: str) -> Config | None:
     for name in ("bwlint.toml", "pyproject.toml"):
         file = os.path.join(folder, name)
-        config = load(file) if disk.is_file(file) else None
+        # A folder or a broken link of our own name is somebody's mistake.
+        is_meant = disk.is_file(file) or (name == "bwlint.toml" and disk.is_there(file))
+        config = load(file) if is_meant else None
         if config:
             return config
     return None
@@ -443,7 +445,8 @@ def _read_keys(
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in keys:
-            hint = did_you_mean(key, known) or f" (known: {', '.join(known)})"
+            prefixed = "; this file takes the keys without the prefix tool.bwlint" if key == "tool" else ""
+            hint = prefixed or did_you_mean(key, known) or f" (known: {', '.join(known)})"
             raise ConfigError(f"{file}: `{where}{key}`: unknown key{hint}")
         try:
             values[key.replace("-", "_")] = keys[key](value)
@@ -468,6 +471,8 @@ def chosen_rules(config: Config) -> frozenset[str]:
     """The names of the rules that a configuration runs. Raises ConfigError for an unknown one."""
     every = frozenset(rule.name for rule in catalog.rules())
     chosen = every if config.select is None else rule_names(config, config.select)
+    if not chosen:
+        raise ConfigError(f"{config.file}: `select` names no rule; leave it out to run all")
     return chosen - rule_names(config, config.ignore or ())
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from bwlint.model.findings import Finding, Region, Suppressed
 from bwlint.readers.buildfiles.places import Places
 from bwlint.readers.comments import PYTHON, Comments, Unreadable
-from bwlint.settings.catalog import did_you_mean
+from bwlint.settings.catalog import BEGINNING, did_you_mean
 from bwlint.sources.read import SourceText
 
 MARK = "bwlint:"
@@ -159,6 +159,9 @@ def _parse(body: str, known: Mapping[str, str], form: str) -> tuple[tuple[str, .
     ids = [word for part in match.group(1).split(",") if (word := part.strip())]
     if not ids:
         return (), "", [f"The brackets are empty. {form}"]
-    faults = [f"Unknown rule `{word}`{did_you_mean(word, known) or '.'}" for word in ids if word not in known]
+    whole = ": comments take whole codes, such as BW101."
+    unknown = [word for word in ids if word not in known]
+    hints = [whole if BEGINNING.fullmatch(word) else did_you_mean(word, known) or "." for word in unknown]
+    faults = [f"Unknown rule `{word}`{hint}" for word, hint in zip(unknown, hints, strict=True)]
     rules = dict.fromkeys(known[word] for word in ids if word in known)
     return tuple(rules), match.group(2).strip(), faults

@@ -204,24 +204,30 @@ def matching(pattern: str) -> list[str]:
 
 
 @remembered
-def tracked_though_ignored(top: str) -> frozenset[str]:
-    """What git tracks below `top` though ignore files name it, and the folders around it; nothing without git."""
+def tracked_though_ignored(top: str) -> tuple[frozenset[str], str]:
+    """What git tracks below `top` though ignore files name it, and the folders around it; and why git does not say."""
     index = os.path.join(top, ".git", "index")
     try:
         status = _status(os.stat(index))
     except OSError:
         status = None  # another work tree of the repository: git knows where its index lies
-    found = _tracked(top)
+    listed, fault = _tracked(top)
     if _watch is not None:
-        _note(_watch, "tracked", index, Look(status, digest("\0".join(found).encode("utf-8", "surrogateescape"))))
-    return frozenset(path[:end] for path in found for end in _ends_of_parts(path))
+        # What git refuses today it may list tomorrow, with the same index.
+        _note(_watch, "tracked", index, Look(None if fault else status, _seen_of_git(listed, fault)))
+    return frozenset(path[:end] for path in listed.split("\0") if path for end in _ends_of_parts(path)), fault
 
 
-def _tracked(top: str) -> list[str]:
-    from bwlint.sources.worktree import asked  # most trees track nothing that they ignore, and few runs ask
+def _tracked(top: str) -> tuple[str, str]:
+    from bwlint.sources.worktree import answered  # most trees track nothing that they ignore, and few runs ask
 
-    _, listed = asked(top, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
-    return sorted(filter(None, listed.split("\0")))
+    code, listed, fault = answered(top, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
+    is_repository = not fault.startswith("fatal: not a git repository (or any")
+    return listed, fault if code and is_repository else ""
+
+
+def _seen_of_git(*said: str) -> str:
+    return digest("\n".join(said).encode("utf-8", "surrogateescape"))
 
 
 def _ends_of_parts(path: str) -> Iterator[int]:
@@ -341,8 +347,7 @@ def _type(entry: os.DirEntry[str]) -> str:
 
 
 def _tracked_again(index: str) -> str:
-    found = _tracked(os.path.dirname(os.path.dirname(index)))
-    return digest("\0".join(found).encode("utf-8", "surrogateescape"))
+    return _seen_of_git(*_tracked(os.path.dirname(os.path.dirname(index))))
 
 
 def _fitting(folder: str, part: str) -> list[str]:

@@ -210,7 +210,7 @@ class _FolderWalk:
             return
         real = inside.real + entry.name
         is_out = inside.is_ignored or is_ignored(inside.rules, real, is_folder=is_folder)
-        if is_out and not _is_tracked(real):
+        if is_out and not self._is_tracked(real):
             self.ignored += 1
             return
         reported = inside.reported + entry.name
@@ -301,15 +301,19 @@ class _FolderWalk:
         rules = self._rules_above(folder)
         if self._use_gitignore:
             rules = self._rules_in(folder, _ignore_files(folder), rules)
-        return _is_out_anywhere(rules, real, is_folder=False) and not _is_tracked(real)
+        return _is_out_anywhere(rules, real, is_folder=False) and not self._is_tracked(real)
 
+    def _is_tracked(self, real: str) -> bool:
+        """Whether git tracks a file, or anything in a folder, that ignore files leave out: these say nothing of it."""
+        from bwlint.sources.worktree import top_of  # nothing that a run without ignored files loads
 
-def _is_tracked(real: str) -> bool:
-    """Whether git tracks a file, or anything in a folder, that ignore files leave out: these say nothing of it."""
-    from bwlint.sources.worktree import top_of  # nothing that a run without ignored files loads
-
-    top = top_of(os.path.dirname(real))
-    return top is not None and os.path.relpath(real, top) in disk.tracked_though_ignored(top)
+        top = top_of(os.path.dirname(real))
+        if top is None:
+            return False
+        tracked, fault = disk.tracked_though_ignored(top)
+        if fault:
+            self._skip(top, f"git does not list the tracked files: {fault}")
+        return os.path.relpath(real, top) in tracked
 
 
 def is_unread(name: str) -> bool:

@@ -19,6 +19,7 @@ from typing import BinaryIO, cast
 from urllib.parse import quote, urlsplit
 
 SECONDS = 10
+NO_GIT = "git is not installed"
 SAFE = (
     *("--no-pager", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}"),
     *("-c", "protocol.allow=never", "-c", "core.untrackedCache=false"),
@@ -151,23 +152,27 @@ def _program(top: str) -> str | None:
 
 def asked(top: str, *arguments: str) -> tuple[int, str]:
     """The exit code of git and what it says of a tree; -1 where it does not run or has no end."""
+    return answered(top, *arguments)[:2]
+
+
+def answered(top: str, *arguments: str) -> tuple[int, str, str]:
+    """The same, and why git says nothing: the first line of its errors."""
     program = _program(top)
     if program is None:
-        return -1, ""
+        return -1, "", NO_GIT
     try:
         done = subprocess.run(
             [program, *SAFE, *arguments],
             cwd=top,
             env=environment(),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            capture_output=True,
             timeout=SECONDS,
             check=False,
         )
-    except (OSError, subprocess.SubprocessError):
-        return -1, ""
-    return done.returncode, os.fsdecode(done.stdout)
+    except (OSError, subprocess.SubprocessError) as error:
+        return -1, "", f"git cannot be run: {error}"
+    return done.returncode, os.fsdecode(done.stdout), os.fsdecode(done.stderr).partition("\n")[0]
 
 
 @contextmanager
@@ -175,7 +180,7 @@ def talking(top: str, *arguments: str) -> Iterator[tuple[BinaryIO, BinaryIO]]:
     """A git that answers questions about a tree: its stdin and stdout. Raises OSError where there is none."""
     program = _program(top)
     if program is None:
-        raise FileNotFoundError(2, "git is not installed")
+        raise FileNotFoundError(2, NO_GIT)
     pipe, command = subprocess.PIPE, [program, *SAFE, *arguments]
     with subprocess.Popen(
         command, cwd=top, env=environment(), stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
