@@ -128,3 +128,21 @@ def test_what_is_compiled_for_nobody_and_constants_of_types_ask_no_device(text: 
     (one,) = found
     told = one.passes or (one.unknown if "of a type" in one.unknown else "")
     assert says in told if says else not told
+
+
+@pytest.mark.parametrize(
+    ("line", "doubt"),
+    [
+        ("#if __CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8", "holds with CUDA 12 alone; CUDA 13"),
+        ("#if (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ > 7)", "holds with CUDA 12 alone; CUDA 13"),
+        ("#if __CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8)", ""),
+        ("#if __CUDACC_VER_MAJOR__ == 13 && __CUDACC_VER_MINOR__ >= 1", ""),
+        ("#if __CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ < 4", ""),  # works around something old
+        ("#if __CUDACC_VER_MAJOR__ == 12", ""),
+        ("#if __CUDACC_VER_MAJOR__ >= 12", ""),
+    ],
+)
+def test_a_least_release_that_leaves_out_the_next_major(line: str, doubt: str) -> None:
+    text = f"{line}\n#define HAS_FP4 1\n#endif\n"
+    (question,) = (one for one in asked(text, place="k.cu", kind="cuda") if one.form == "unit")
+    assert question.doubt.startswith(doubt) and bool(question.doubt) == bool(doubt)

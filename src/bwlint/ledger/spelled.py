@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from bwlint.chips import ChipSet
 from bwlint.chips.mentions import mentioned
+from bwlint.chips.toolkits import releases
 from bwlint.ledger import naming, rough
 from bwlint.ledger.question import Question, Table, columns, shape
 from bwlint.model.ledger import RowForm, RowPlace, Sighting
@@ -30,6 +31,8 @@ _PART = re.compile(r"(?<![\w.])(?:\w{1,20}_(?:major|minor)\w{0,10}|(?:major|mino
 _COMPARED_PART = re.compile(r"(?<![\w.])(?:\w{1,20}_)?(?:major|minor)(?:_\w{1,10})?\b")
 _NEVER = re.compile(r"#\s*if\s+(?:0|false)\s*(?:&&|$)")
 _OF_TYPE = re.compile(r"\b[A-Z]\w*(?:<[^<>]{0,60}>)?::(?:k[A-Z]\w*|[Aa]rch|ARCH)\s*(?:[=!]=|[<>]=?)\s*\d+\b")
+_OF_ONE_MAJOR = re.compile(r"VER_MAJOR__\s*==\s*(\d+)\s*&&\s*\w*VER_MINOR__\s*>=?\s*\d")
+"""The releases of one major from a minor on: who asks for the least has left out the next major."""
 _RELEASE = "this file splits a toolkit's version; this number may be a part of it"
 _CAPABILITY = r"(?:(?:compute_|device_)?capabilit(?:y|ies)|cc|sm|arch|sm_version|major)"
 _DECLARED = r"\s*(?:async )?(?:def|class|struct|void|int|bool|static|inline|virtual|template|explicit|constexpr)\b"
@@ -46,14 +49,14 @@ def of_sightings(
     lines = {line for first, last in told for line in range(first, min(last, first + 400) + 1)}
     left = [one for one in seen if one.line not in lines]
     apart = [one for one in seen if one.what == "toolkit" and _TAKEN_APART.search(one.text)]
-    releases, parts = {one.within for one in apart}, {name for one in apart for name in _PART.findall(one.text)}
+    split, parts = {one.within for one in apart}, {name for one in apart for name in _PART.findall(one.text)}
     groups: dict[tuple[str, ...], list[Sighting]] = {}
     for one in left:
         groups.setdefault(_key(one), []).append(one)
     for key, members in groups.items():
         found = _question(path, place, key[0], members, asked, aside)
         compared = set(_COMPARED_PART.findall(members[0].text)) if found.form == "asked" else set()
-        if compared & parts or (compared and members[0].within in releases):
+        if compared & parts or (compared and members[0].within in split):
             marks = found.marks - shape(found.table, asked.names)
             found = replace(found, table=(), rough=False, marks=marks, unknown=_RELEASE)
         yield found
@@ -93,6 +96,7 @@ def _question(path: str, place: str, form: str, members: Sequence[Sighting], ask
         table=table,
         marks=frozenset(marks),
         passes=_never_asks(first.text) if form == "asked" else "",
+        doubt=next(filter(None, (_left_behind(one.text) for one in members)), ""),
         unknown=(_of_a_type(first.text) if form == "asked" else "")
         or _unknown(form, tokens, members, is_handed_on="is-handed-on" in marks),
         rough=bool(table),
@@ -113,6 +117,15 @@ def _is_handed_on(text: str) -> bool:
 def _never_asks(text: str) -> str:
     """Why a line that compares asks no device: it is compiled for nobody; "" else."""
     return "the preprocessor leaves it out for every chip" if _NEVER.match(text.strip()) else ""
+
+
+def _left_behind(text: str) -> str:
+    """Which CUDA a line about the compiler's release leaves out, though it asks for the least; "" for none."""
+    found = _OF_ONE_MAJOR.search(text) if "||" not in text else None
+    newest = releases()[-1].partition(".")[0]
+    if found is None or int(found[1]) >= int(newest):
+        return ""
+    return f"holds with CUDA {found[1]} alone; CUDA {newest} takes the other branch"
 
 
 def _of_a_type(text: str) -> str:
