@@ -138,6 +138,30 @@ def test_the_compilers_are_listed(tmp_path: Path) -> None:
         ({"x/a.py": TRITON}, 0, "no ready device code; it compiles at run time (Triton)"),
         ({"x/a.py": TRITON, "x/a.so": elf([])}, 0, "no ready device code; it compiles at run time (Triton)"),
         ({"x/a.py": b"", "x/a.so": elf([])}, 0, "no device code"),
+        # The build of torch for CPUs has the kernels in Python too.
+        (
+            {"x/a.py": TRITON, "x/a.so": elf([]), "x/version.py": b"cuda: Optional[str] = None\n"},
+            0,
+            "no CUDA code: it is the CPU build",
+        ),
+        (
+            {
+                "x/version.py": b"__version__ = '2.6.0+cpu'\n",
+                "x-1.0.dist-info/METADATA": b"Name: x\nRequires-Dist: y==1.0\n",
+            },
+            0,
+            "no CUDA code: it is the CPU build",
+        ),
+        (
+            {"x/a.py": TRITON, "x/version.py": b"__version__ = '2.6.0+cu126'\ncuda: Optional[str] = '12.6'\n"},
+            0,
+            "no ready device code; it compiles at run time (Triton)",
+        ),
+        (
+            {"x/a.so": shared_object(container(entry(cubin(120), 120))), "x/version.py": b"cuda = None\n"},
+            0,
+            "runs on 12.0",
+        ),
         # Nothing that is read.
         ({"x/a.py": b""}, 3, "no device code"),
         (

@@ -54,6 +54,8 @@ def said(*shipments: Shipment, target: str = "spark", chips: tuple[str, ...] = (
             f"compiles its kernels on {SPARK} at run time (Triton, CuTe DSL) and has no ready code",
         ),
         (ON_ARM, f"has no device code for {SPARK} in its aarch64 wheel"),
+        (replace(ON_ARM, is_cpu_build=True), "has no CUDA code in its aarch64 wheel: it is the CPU build"),
+        (replace(ON_ARM, is_cpu_build=True, own=(OUT,)), "has no CUDA code in its aarch64 wheel: it is the CPU build"),
         (Shipment("x-1.0-py3-none-any.whl"), f"has no device code for {SPARK}"),
         (
             replace(ON_ARM, unread=(Skipped("a.so", "a socket"),)),

@@ -121,7 +121,7 @@ def parts(shipment: Shipment) -> tuple[str, ...]:
     the one package of which it has no code itself."""
     from packaging.utils import canonicalize_name
 
-    if shipment.libraries or shipment.elsewhere or shipment.instead:
+    if shipment.libraries or shipment.elsewhere or shipment.instead or shipment.is_cpu_build:
         return ()
     own = canonicalize_name(PurePosixPath(shipment.name).name.partition("-")[0])
     known = {row.name for row in shipped()}
@@ -230,6 +230,8 @@ def _way(shipment: Shipment) -> Iterator[str]:
 
 def without_code(shipment: Shipment) -> str:
     """Of what was not read nobody knows what it holds."""
+    if shipment.is_cpu_build:
+        return "no CUDA code: it is the CPU build"
     if not shipment.unread:
         return "; ".join((f"no {'ready ' if shipment.compiles else ''}device code", *_way(shipment)))
     paths = {one.path for one in shipment.unread}

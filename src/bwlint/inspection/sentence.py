@@ -104,7 +104,7 @@ def _phrase(shipment: Shipment, chip: Chip, its: str) -> str:
     if blocking := [*(text for is_final, text in needed if is_final), *lacks(shipment, asked)]:
         return f"does not run on {its}: {blocking[0]}"
     main = _main(shipment, chip, its)
-    if main.startswith("does not"):
+    if main.startswith("does not") or shipment.is_cpu_build:
         return main
     if needed and main.startswith(_RUNS):
         return f"runs on {its} with another build of what it needs: {needed[0][1]}"
@@ -142,10 +142,12 @@ def _main(shipment: Shipment, chip: Chip, its: str) -> str:
         return text.replace("{}", its) + why
     if shipment.compiles:
         return f"compiles its kernels on {its} at run time ({', '.join(shipment.compiles)}) and has no ready code"
+    wheel = f" in its {shipment.machine} wheel" if shipment.machine else ""
+    if shipment.is_cpu_build:
+        return f"has no CUDA code{wheel}: it is the CPU build"
     none = without_code(shipment)
     if none != "no device code":
         return f"is unknown on {its}: {none}"
-    wheel = f" in its {shipment.machine} wheel" if shipment.machine else ""
     return f"has no device code{' of its own' if parts(shipment) else ''} for {its}{wheel}"
 
 
