@@ -51,6 +51,26 @@ def test_one_library(units: list[str], expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        # What comes along does not make it run: libraries of another project, of one name with numbers, static ones.
+        (["x_y/ops.so: sm_90a", "_z.so: ptx_80", "lib/z.so.0.6: ptx_80"], "does not run on 12.0: cubins for sm_90a"),
+        (["x_y_cuda.so: sm_90a", "lib/libz.a: ptx_80"], "does not run on 12.0: cubins for sm_90a"),
+        (["x_y/ops.so: sm_90a", "x_y/libz.a: ptx_80"], "does not run on 12.0: cubins for sm_90a"),
+        (["x_y/ops.so: sm_120f", "lib/z.so: sm_90"], "runs on 12.0: ops; for other chips: z"),
+        # Nothing of it is called so.
+        (["other/ops.so: sm_90", "lib/z.so: ptx_80"], "runs on 12.0 by JIT alone: z"),
+    ],
+)
+@pytest.mark.parametrize("name", ["x_y-1.0-cp312-cp312-linux_x86_64.whl", "x-y==1.0"])
+def test_the_own_libraries_of_a_package_decide(name: str, files: list[str], expected: str) -> None:
+    pairs = [file.split(": ") for file in files]
+    top = f"{name}/" if name.endswith(".whl") else ""
+    libraries = tuple(library(f"{top}{path}", unit) for path, unit in pairs)
+    assert answer(Shipment(name, libraries), ChipSet.of("12.0")).startswith(expected)
+
+
+@pytest.mark.parametrize(
     ("units", "expected"),
     [
         (["sm_120f", "sm_80 sm_90: _Z4gemmv"], "runs on 12.0 and 12.1, but the operation gemm has no kernel"),

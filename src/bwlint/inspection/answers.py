@@ -24,6 +24,7 @@ from bwlint.model.naming import counted
 from bwlint.sources.pypi import PREFIX
 
 _EXACT = re.compile(r"==[^,*=]+")
+_PACKAGE = re.compile(r"(.+)==|([^-]+)-.+\.whl$")
 _CUDA = "CUDA C++"
 _NOTHING = "no built code runs"
 _NO_SOURCES = "no device code in its sources"
@@ -243,13 +244,14 @@ def without_code(shipment: Shipment) -> str:
 def on(shipment: Shipment, chip: str, *, brief: bool = False) -> str:
     """How it runs on a chip, with {} for the chip: what of it runs, what is for other chips, what is missing; `brief`
     leaves all out but the first that is missing."""
-    absent = [library for library in shipment.libraries if not library.tallies[chip].served]
-    if len(absent) == len(shipment.libraries):
+    own = _of_the_package(shipment)
+    if not any(library.tallies[chip].served for library in own):
         if shipment.compiles:
-            built = f"{_NOTHING} on {{}} ({main_reason(absent, chip)})"
+            built = f"{_NOTHING} on {{}} ({main_reason(own, chip)})"
             rest = f", and the rest compiles at run time: {', '.join(shipment.compiles)}"
             return built + ("" if chip_of(chip) in shipment.unknown(ChipSet.of(chip)) else rest)
-        return f"does not run on {{}}: {main_reason(absent, chip)}"
+        return f"does not run on {{}}: {main_reason(own, chip)}"
+    absent = [library for library in shipment.libraries if not library.tallies[chip].served]
     served = [library for library in shipment.libraries if library.tallies[chip].served]
     missed = [library for library in absent if _is_missed(shipment, library, chip)]
     others = [library for library in missed if _is_for_others(library, chip)]
@@ -271,6 +273,16 @@ def on(shipment: Shipment, chip: str, *, brief: bool = False) -> str:
         joint = ", and" if missed else ", but"
         text += f"{joint} the {what} {listed(lacking)} {have} no kernel"
     return text
+
+
+def _of_the_package(shipment: Shipment) -> Sequence[DeviceLibrary]:
+    """The libraries that are called by the package's name, or lie in a folder that is: what comes along with them runs
+    nothing of it. All of them where none is."""
+    found = _PACKAGE.match(PurePosixPath(shipment.name).name)
+    name = re.sub("[-.]", "_", found[1] or found[2]).lower() if found else "/"
+    inner = ((library.path.removeprefix(f"{shipment.name}/").lower(), library) for library in shipment.libraries)
+    own = [library for path, library in inner if path.startswith(name) and not path.endswith(".a")]
+    return own or shipment.libraries
 
 
 def _is_compiled(library: DeviceLibrary, chip: str) -> bool:
