@@ -352,6 +352,9 @@ def test_a_wheel(here: Path) -> None:
     result = invoke("pkg-1.0-py3-none-any.whl", "--format", "concise")
     assert result.exit_code == 1
     assert result.stdout.startswith("pkg-1.0-py3-none-any.whl/pkg/a.py:4:8: ")
+    # Nothing of a package is rewritten.
+    assert "fixable" not in result.stderr
+    assert "--fix" not in result.stderr
 
 
 def test_no_wheel_is_an_error(here: Path) -> None:
