@@ -362,6 +362,25 @@ def test_no_wheel_is_an_error(here: Path) -> None:
     assert cli.run(["bad.whl"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("check bitsandbytes==0.50.2", "write pypi:bitsandbytes==0.50.2"),
+        ("inspect flash-attn", "write pypi:flash-attn"),
+        ("explain flash-attn", "bwlint inspect pypi:flash-attn says"),
+        ("check lost/flash-attn", ""),
+        ("check lost.py", ""),
+        ("inspect lost.so", ""),
+        ("explain leek", ""),
+    ],
+)
+def test_a_name_without_the_prefix_of_a_package(here: Path, words: str, hint: str) -> None:
+    result = invoke(*words.split())
+    assert result.exit_code == 2
+    assert hint in result.stderr
+    assert ("pypi:" in result.stderr) is bool(hint)
+
+
 # Input that nobody wishes for
 
 

@@ -31,7 +31,7 @@ from bwlint.settings.config import Configs, UsageError, chosen_rules
 from bwlint.sources import disk
 from bwlint.sources.archives import ArchiveEntry, entries
 from bwlint.sources.errors import ReadError
-from bwlint.sources.pypi import PREFIX, SourceError
+from bwlint.sources.pypi import PREFIX, SourceError, package_hint
 from bwlint.sources.scratch import scratch_folder
 
 DEFAULT_TARGETS = ("12.0", "12.1")
@@ -120,7 +120,7 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
                     findings += judged(shipment, asked, rules)
                     skipped += unread
             except SourceError as error:
-                failures.append(str(error))
+                failures.append(f"{error}{''.join(map(package_hint, things))}")
             told += sentences(shipments[before:], asked, request.target)
     if failures and not shipments:
         raise UsageError("\n".join(failures))
