@@ -147,7 +147,7 @@ def test_code_that_is_compiled_where_it_runs() -> None:
     [
         ("", "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"),
         ("aarch64", "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"),
-        ("x86_64", "runs on 12.0; 12.1 is in aarch64 machines alone, which need another wheel"),
+        ("x86_64", "runs on 12.0; 12.1 needs a build for aarch64, and this one is for x86_64"),
     ],
 )
 def test_machines(machine: str, expected: str) -> None:
@@ -166,7 +166,7 @@ def test_chips_that_are_asked_for() -> None:
         "runs on 9.0; does not run on 10.0 and 12.0: cubins for sm_90a, no PTX"
     )
     assert said(one, asked=ChipSet.of("11.0", "12.1"), machine="x86_64") == (
-        "11.0 and 12.1 are in aarch64 machines alone, which need another wheel"
+        "11.0 and 12.1 need a build for aarch64, and this one is for x86_64"
     )
 
 

@@ -180,7 +180,7 @@ def test_wheels(tmp_path: Path, files: dict[str, bytes], answer: str, own: list[
         (
             {"setup.py": FLAGS, "x.cu": b"__global__ void k() {}\n"},
             "a source distribution: it is built on your machine; its sources have device code (1 file of CUDA C++);"
-            " its own build leaves out 12.0 and 12.1 (setup.py)",
+            " its own build leaves 12.0 and 12.1 out (setup.py)",
             [("build", "setup.py:5")],
         ),
         (
@@ -291,3 +291,12 @@ def product(a, b, c):
     (own,) = document["shipments"][0]["own"]
     assert (own["does"], own["chips"]) == ("fault", ["12.0", "12.1"])
     assert "none for 12.x" in own["says"]
+
+
+def test_what_a_build_makes_is_told_with_its_targets(tmp_path: Path) -> None:
+    name = tmp_path / "x-1.0.tar.gz"
+    setup = b"import os\n\nos.environ['TORCH_CUDA_ARCH_LIST'] = '9.0;12.0'\n"
+    name.write_bytes(tarred({"x-1.0/setup.py": setup, "x-1.0/x/a.cu": b""}))
+    document = json.loads(CliRunner().invoke(app, ["inspect", "--format", "json", str(name)]).stdout)
+    (own,) = document["shipments"][0]["own"]
+    assert own["says"] == "90, 120"

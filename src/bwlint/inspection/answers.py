@@ -16,6 +16,7 @@ from bwlint.chips import ChipSet, siblings
 from bwlint.chips import chip as chip_of
 from bwlint.chips.cards import cards
 from bwlint.chips.features import feature
+from bwlint.chips.hosts import ARM
 from bwlint.chips.surroundings import shipped
 from bwlint.chips.toolkits import first_release, known_chips
 from bwlint.chips.wording import listed, plain
@@ -29,7 +30,7 @@ _CUDA = "CUDA C++"
 _NOTHING = "no built code runs"
 _NO_SOURCES = "no device code in its sources"
 _OWN = {
-    "build": "its own build leaves out {chips} ({names})",
+    "build": "its own build leaves {chips} out ({names})",
     "made": "its own build makes code that {chips} can load ({names})",
     "out": "its own code turns {chips} away in {names}{takes}",
     "fault": "bwlint check finds faults for {chips} in its own code ({names})",
@@ -219,8 +220,8 @@ def _elsewhere(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
     """The chips that are in no machine that it is for."""
     names = (asked - shipment.judged(asked)).names
     if names and (shipment.libraries or shipment.assemblers):
-        are = "is" if len(names) == 1 else "are"
-        yield f"{' and '.join(names)} {are} in aarch64 machines alone, which need another wheel"
+        need = "needs" if len(names) == 1 else "need"
+        yield f"{' and '.join(names)} {need} a build for {ARM}, and this one is for {shipment.machine}"
 
 
 def _way(shipment: Shipment) -> Iterator[str]:

@@ -99,7 +99,7 @@ def _phrase(shipment: Shipment, chip: Chip, its: str) -> str:
         content = f"its content is in {listed(shipment.elsewhere)}" if shipment.elsewhere else shipment.instead
         return f"says nothing of {its}: {content}"
     if not shipment.judged(asked):
-        return f"does not run on {its}: it is built for {shipment.machine}, and these cards are in {ARM} machines alone"
+        return f"does not run on {its}: it is built for {shipment.machine}, and this card needs a build for {ARM}"
     needed = tuple(needs(shipment, asked))
     if blocking := [*(text for is_final, text in needed if is_final), *lacks(shipment, asked)]:
         return f"does not run on {its}: {blocking[0]}"
@@ -160,4 +160,5 @@ def _compiling(shipment: Shipment, chip: Chip, its: str) -> str:
     newest = max(shipment.compilers, key=lambda one: one.release)
     lost = ChipSet.of(chip.name)
     says = f"its {newest.file} is of CUDA {dotted(newest.release)} and does not know {targets(lost)}"
-    return f"does not compile for {its}: {says}; {shipment.compiles_nothing(lost)}"
+    rest = f"; {shipment.compiles_nothing(lost)}" if all(one.is_front for one in shipment.compilers) else ""
+    return f"does not compile for {its}: {says}{rest}"

@@ -78,7 +78,8 @@ def _place(row: Row, shipment: Shipment, asked: ChipSet, top: str) -> OwnPlace |
         return OwnPlace("build", out, path, line, row.subject, row.why) if out else None
     if shipment.built and row.form == "build":
         made = tuple(chip for chip in asked.names if answers.get(chip) == "yes")
-        return OwnPlace("made", made, path, line, row.subject, row.why) if made else None
+        says = _cut(row.question.removeprefix(f"{row.subject} "))
+        return OwnPlace("made", made, path, line, row.subject, says) if made else None
     if row.form not in _CONDITIONS or row.kind == "pass" or any(part.name in _ASIDE for part in row.parts):
         return None
     refused = {chip: way.does for way in row.ways for chip in way.chips if way.does.startswith(_REFUSES)}
