@@ -375,11 +375,33 @@ def test_a_wheel(here: Path) -> None:
     result = invoke("pkg-1.0-py3-none-any.whl", "--format", "concise")
     assert result.exit_code == 1
     assert result.stdout.startswith("pkg-1.0-py3-none-any.whl/pkg/a.py:4:8: ")
+    # Nothing of a package is rewritten.
+    assert "fixable" not in result.stderr
+    assert "--fix" not in result.stderr
 
 
 def test_no_wheel_is_an_error(here: Path) -> None:
     (here / "bad.whl").write_bytes(b"PK")
     assert cli.run(["bad.whl"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("check bitsandbytes==0.50.2", "write pypi:bitsandbytes==0.50.2"),
+        ("inspect flash-attn", "write pypi:flash-attn"),
+        ("explain flash-attn", "bwlint inspect pypi:flash-attn says"),
+        ("check lost/flash-attn", ""),
+        ("check lost.py", ""),
+        ("inspect lost.so", ""),
+        ("explain leek", ""),
+    ],
+)
+def test_a_name_without_the_prefix_of_a_package(here: Path, words: str, hint: str) -> None:
+    result = invoke(*words.split())
+    assert result.exit_code == 2
+    assert hint in result.stderr
+    assert ("pypi:" in result.stderr) is bool(hint)
 
 
 # Input that nobody wishes for

@@ -21,7 +21,7 @@ from typing import Any
 from bwlint.chips import Chip, ChipSet, TargetSet, all_chips, targets_of
 from bwlint.chips.drivers import driver_for_chip
 from bwlint.chips.instructions import Form, forms
-from bwlint.chips.products import products_of
+from bwlint.chips.products import products
 from bwlint.chips.table import overview
 from bwlint.data import table
 from bwlint.report.rule_text import facts, markdown
@@ -113,7 +113,8 @@ def chip_page(chip: Chip) -> str:
     text = f"# {chip.name}{_products(chip)}\n\n"
     text += f"{chip.note}\n\n" if chip.note else ""
     text += _table(("limit", "value"), limits)
-    sold = [(one.name, one.multiprocessors or "?", one.memory_gib or "?") for one in products_of(ChipSet.of(chip.name))]
+    rows = sorted((one for one in products() if one.chip == chip.name), key=lambda one: one.multiprocessors)
+    sold = [(one.name, one.multiprocessors or "?", one.memory_gib or "?") for one in rows]
     if sold:
         text += "\n## As it is sold\n\n" + _table(("product", "multiprocessors", "GiB that a program sees"), sold)
     text += "\n## What loads here\n\n" + _table(("image", "targets"), _loading(chip))

@@ -343,7 +343,7 @@ def test_a_format_is_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bwlint.report.html", page)
     asked = [audit.rendered(EACH, form, Setting(), 30) for form in ("text", "json", "csv")]
     assert asked == ["text (30, 0)", "json ()", "csv ()"]
-    assert [*audit.rendered(EACH, "html", Setting(), 30)] == ["audit", ("json ()",), "beside"]
+    assert [*audit.rendered(EACH, "html", Setting(subject="pkg"), 30)] == ["audit", ("json ()",), "beside", "pkg"]
 
 
 @pytest.mark.parametrize(("arguments", "code"), [(("--strict",), 2), ((), 3)])

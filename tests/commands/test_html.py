@@ -53,6 +53,24 @@ def block(page: str, name: str) -> Any:
     return json.loads(text)
 
 
+@pytest.mark.parametrize(
+    ("command", "title"),
+    [
+        ("check --card 5090 --exit-zero pkg", "bwlint check: pkg on RTX 5090 (12.0)"),
+        (
+            "inspect --card spark made-1.0-py3-none-any.whl",
+            "inspection: made-1.0-py3-none-any.whl on DGX Spark (GB10, 12.1)",
+        ),
+        ("audit pkg pkg/__init__.py", "bwlint audit: pkg, __init__.py"),
+        ("matrix --card 5090 a&<b>", "bwlint matrix: a&amp;&lt;b&gt; on RTX 5090 (12.0)"),
+    ],
+)
+def test_the_title_names_what_is_looked_at_and_the_card(here: Path, command: str, title: str) -> None:
+    (here / "pkg").rename(here / "a&<b>") if "<b>" in command else None
+    page = invoke(*command.split(), "--format", "html").stdout
+    assert f"{title}</title>" in page
+
+
 def test_a_page_begins_with_the_sentence_of_each_card() -> None:
     asked = ("--card", "5090", "--card", "spark", "--exit-zero")
     invoke("inspect", *asked, "made-1.0-py3-none-any.whl", "--format", "html", "--output", "page.html")

@@ -51,6 +51,26 @@ def test_one_library(units: list[str], expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        # What comes along does not make it run: libraries of another project, of one name with numbers, static ones.
+        (["x_y/ops.so: sm_90a", "_z.so: ptx_80", "lib/z.so.0.6: ptx_80"], "does not run on 12.0: cubins for sm_90a"),
+        (["x_y_cuda.so: sm_90a", "lib/libz.a: ptx_80"], "does not run on 12.0: cubins for sm_90a"),
+        (["x_y/ops.so: sm_90a", "x_y/libz.a: ptx_80"], "does not run on 12.0: cubins for sm_90a"),
+        (["x_y/ops.so: sm_120f", "lib/z.so: sm_90"], "runs on 12.0: ops; for other chips: z"),
+        # Nothing of it is called so.
+        (["other/ops.so: sm_90", "lib/z.so: ptx_80"], "runs on 12.0 by JIT alone: z"),
+    ],
+)
+@pytest.mark.parametrize("name", ["x_y-1.0-cp312-cp312-linux_x86_64.whl", "x-y==1.0"])
+def test_the_own_libraries_of_a_package_decide(name: str, files: list[str], expected: str) -> None:
+    pairs = [file.split(": ") for file in files]
+    top = f"{name}/" if name.endswith(".whl") else ""
+    libraries = tuple(library(f"{top}{path}", unit) for path, unit in pairs)
+    assert answer(Shipment(name, libraries), ChipSet.of("12.0")).startswith(expected)
+
+
+@pytest.mark.parametrize(
     ("units", "expected"),
     [
         (["sm_120f", "sm_80 sm_90: _Z4gemmv"], "runs on 12.0 and 12.1, but the operation gemm has no kernel"),
@@ -127,7 +147,7 @@ def test_code_that_is_compiled_where_it_runs() -> None:
     [
         ("", "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"),
         ("aarch64", "runs on 12.0; does not run on 12.1: sm_120a is for 12.0 alone"),
-        ("x86_64", "runs on 12.0; 12.1 is in aarch64 machines alone, which need another wheel"),
+        ("x86_64", "runs on 12.0; 12.1 needs a build for aarch64, and this one is for x86_64"),
     ],
 )
 def test_machines(machine: str, expected: str) -> None:
@@ -146,7 +166,7 @@ def test_chips_that_are_asked_for() -> None:
         "runs on 9.0; does not run on 10.0 and 12.0: cubins for sm_90a, no PTX"
     )
     assert said(one, asked=ChipSet.of("11.0", "12.1"), machine="x86_64") == (
-        "11.0 and 12.1 are in aarch64 machines alone, which need another wheel"
+        "11.0 and 12.1 need a build for aarch64, and this one is for x86_64"
     )
 
 

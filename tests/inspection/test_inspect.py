@@ -283,7 +283,7 @@ def test_two_wheels_of_one_release() -> None:
     put(f"dist/{ARM}", wheel({"x/a.so": arm("sm_120f")}))
     found = inspected("dist")
     assert dict(zip((each.name for each in found.inspection.shipments), found.inspection.answers, strict=True)) == {
-        f"dist/{X86}": "runs on 12.0; 12.1 is in aarch64 machines alone, which need another wheel",
+        f"dist/{X86}": "runs on 12.0; 12.1 needs a build for aarch64, and this one is for x86_64",
         f"dist/{ARM}": "runs on 12.0 and 12.1",
     }
     assert findings(found) == [f"note arch-target dist/{X86}/x/a.so"]
@@ -753,7 +753,7 @@ def test_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("inspect", "pypi:x")
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
-    assert lines[0].startswith(f"{X86}: runs on 12.0; 12.1 is in aarch64 machines alone, which need another wheel")
+    assert lines[0].startswith(f"{X86}: runs on 12.0; 12.1 needs a build for aarch64, and this one is for x86_64")
     assert lines[-1] == (
         "pypi:x (aarch64): not installable: x 1.0 has no wheel for Linux aarch64, only for manylinux_2_28_x86_64"
     )

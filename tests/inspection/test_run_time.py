@@ -127,7 +127,7 @@ def test_the_compilers_are_listed(tmp_path: Path) -> None:
     assert done.exit_code == 0
     first, *_ = done.stdout.splitlines()
     assert first.endswith(
-        "compiles for 12.0 (ptxas-blackwell of CUDA 12.9); 12.1 is in aarch64 machines alone, which need another wheel"
+        "compiles for 12.0 (ptxas-blackwell of CUDA 12.9); 12.1 needs a build for aarch64, and this one is for x86_64"
     )
     assert "compiler of CUDA 12.8: bin/ptxas\ncompiler of CUDA 12.9: bin/ptxas-blackwell\n" in done.stdout
 
@@ -138,6 +138,30 @@ def test_the_compilers_are_listed(tmp_path: Path) -> None:
         ({"x/a.py": TRITON}, 0, "no ready device code; it compiles at run time (Triton)"),
         ({"x/a.py": TRITON, "x/a.so": elf([])}, 0, "no ready device code; it compiles at run time (Triton)"),
         ({"x/a.py": b"", "x/a.so": elf([])}, 0, "no device code"),
+        # The build of torch for CPUs has the kernels in Python too.
+        (
+            {"x/a.py": TRITON, "x/a.so": elf([]), "x/version.py": b"cuda: Optional[str] = None\n"},
+            0,
+            "no CUDA code: it is the CPU build",
+        ),
+        (
+            {
+                "x/version.py": b"__version__ = '2.6.0+cpu'\n",
+                "x-1.0.dist-info/METADATA": b"Name: x\nRequires-Dist: y==1.0\n",
+            },
+            0,
+            "no CUDA code: it is the CPU build",
+        ),
+        (
+            {"x/a.py": TRITON, "x/version.py": b"__version__ = '2.6.0+cu126'\ncuda: Optional[str] = '12.6'\n"},
+            0,
+            "no ready device code; it compiles at run time (Triton)",
+        ),
+        (
+            {"x/a.so": shared_object(container(entry(cubin(120), 120))), "x/version.py": b"cuda = None\n"},
+            0,
+            "runs on 12.0",
+        ),
         # Nothing that is read.
         ({"x/a.py": b""}, 3, "no device code"),
         (
@@ -165,3 +189,22 @@ def test_a_wheel(
     done = CliRunner().invoke(app, command)
     assert done.exit_code == code
     assert json.loads(done.stdout)["shipments"][0]["answer"] == answer
+
+
+@pytest.mark.parametrize(
+    ("name", "by_hand"),
+    [
+        (
+            "triton-3.4.0+git1",
+            " To use this wheel, set TRITON_PTXAS_PATH (TRITON_PTXAS_BLACKWELL_PATH from triton 3.6 on)"
+            " to the ptxas of such a CUDA.",
+        ),
+        ("x-3.4.0", ""),
+    ],
+)
+def test_who_installs_a_wheel_learns_of_the_variable(tmp_path: Path, name: str, by_hand: str) -> None:
+    path = tmp_path / f"{name}-cp312-cp312-manylinux_2_28_aarch64.whl"
+    path.write_bytes(wheel({"triton/bin/ptxas": tool("12.8")}))
+    document = json.loads(CliRunner().invoke(app, ["inspect", "--format", "json", str(path)]).stdout)
+    (found,) = document["findings"]
+    assert found["advice"] == f"Ship one from CUDA 12.9 or newer.{by_hand}"

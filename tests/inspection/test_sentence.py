@@ -54,6 +54,8 @@ def said(*shipments: Shipment, target: str = "spark", chips: tuple[str, ...] = (
             f"compiles its kernels on {SPARK} at run time (Triton, CuTe DSL) and has no ready code",
         ),
         (ON_ARM, f"has no device code for {SPARK} in its aarch64 wheel"),
+        (replace(ON_ARM, is_cpu_build=True), "has no CUDA code in its aarch64 wheel: it is the CPU build"),
+        (replace(ON_ARM, is_cpu_build=True, own=(OUT,)), "has no CUDA code in its aarch64 wheel: it is the CPU build"),
         (Shipment("x-1.0-py3-none-any.whl"), f"has no device code for {SPARK}"),
         (
             replace(ON_ARM, unread=(Skipped("a.so", "a socket"),)),
@@ -61,8 +63,7 @@ def said(*shipments: Shipment, target: str = "spark", chips: tuple[str, ...] = (
         ),
         (
             replace(ON_ARM, assemblers=(Assembler("x/ptxas", (12, 8)),)),
-            f"does not compile for {SPARK}: its ptxas is of CUDA 12.8 and does not know sm_121; "
-            "nothing compiles for sm_121",
+            f"does not compile for {SPARK}: its ptxas is of CUDA 12.8 and does not know sm_121",
         ),
         (
             made("sm_120f", assemblers=(Assembler("x/ptxas", (13, 0)), Assembler("x/libnvrtc.so.12", (12, 8)))),
@@ -132,7 +133,7 @@ def test_on_one_card(shipment: Shipment, expected: str) -> None:
         ),
         (
             [made("sm_121", name=X86, machine="x86_64")],
-            f"does not run on {SPARK}: it is built for x86_64, and these cards are in aarch64 machines alone",
+            f"does not run on {SPARK}: it is built for x86_64, and this card needs a build for aarch64",
         ),
         (
             [

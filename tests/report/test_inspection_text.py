@@ -42,7 +42,7 @@ needs libcublasLt.so.12, libcudart.so.12
 built with CUDA 12.9
 driver for 12.0: Linux 575.51.03, Windows 576.02 or newer (JIT of PTX 8.8 needs it; \
 the card alone: Linux 570.26, Windows 570.65)
-driver for 12.1: Linux 575.51.03, Windows 576.02 or newer (the card needs it)
+driver for 12.1: Linux 575.51.03 or newer (the card needs it)
 pkg/core.so: section 3 ends outside of the file
 pkg/core.so: cut off at 0x2000
 no device code in 3 other files

@@ -180,7 +180,7 @@ def test_wheels(tmp_path: Path, files: dict[str, bytes], answer: str, own: list[
         (
             {"setup.py": FLAGS, "x.cu": b"__global__ void k() {}\n"},
             "a source distribution: it is built on your machine; its sources have device code (1 file of CUDA C++);"
-            " its own build leaves out 12.0 and 12.1 (setup.py)",
+            " its own build leaves 12.0 and 12.1 out (setup.py)",
             [("build", "setup.py:5")],
         ),
         (
@@ -249,7 +249,7 @@ import torch
 
 
 def launch(kernel):
-    if torch.cuda.get_device_capability() == (12, 0):
+    if torch.cuda.get_device_capability() == (12, 1):
         return kernel[(1,)]()
     return None
 """
@@ -261,3 +261,42 @@ def test_what_check_reports_is_told(tmp_path: Path) -> None:
     assert "bwlint check finds faults for 12.0 in its own code (launch)" in answer
     assert own == [("fault", "x/a.py:5")]
     assert CliRunner().invoke(app, ["inspect", str(name)]).stderr == "bwlint: built code: no findings\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        PARTED.replace(b"12, 1", b"12, 0"),
+        b"import torch\n\nif torch.cuda.get_device_capability() == (12, 1):\n    raise RuntimeError('not here')\n",
+    ],
+)
+def test_what_check_reports_of_the_twin_alone_is_not(tmp_path: Path, code: bytes) -> None:
+    _, own = told(tmp_path / "x-1.0-py3-none-any.whl", wheel({**ALL, "x/a.py": code}))
+    assert own == []
+
+
+def test_what_check_reports_of_both_is_told_of_both(tmp_path: Path) -> None:
+    code = b"""\
+import deep_gemm
+import torch
+
+
+def product(a, b, c):
+    if torch.cuda.get_device_capability()[0] >= 9:
+        deep_gemm.fp8_gemm_nt(a, b, c)
+"""
+    name = tmp_path / "x-1.0-py3-none-any.whl"
+    name.write_bytes(wheel({"x/a.py": code}))
+    document = json.loads(CliRunner().invoke(app, ["inspect", "--format", "json", str(name)]).stdout)
+    (own,) = document["shipments"][0]["own"]
+    assert (own["does"], own["chips"]) == ("fault", ["12.0", "12.1"])
+    assert "none for 12.x" in own["says"]
+
+
+def test_what_a_build_makes_is_told_with_its_targets(tmp_path: Path) -> None:
+    name = tmp_path / "x-1.0.tar.gz"
+    setup = b"import os\n\nos.environ['TORCH_CUDA_ARCH_LIST'] = '9.0;12.0'\n"
+    name.write_bytes(tarred({"x-1.0/setup.py": setup, "x-1.0/x/a.cu": b""}))
+    document = json.loads(CliRunner().invoke(app, ["inspect", "--format", "json", str(name)]).stdout)
+    (own,) = document["shipments"][0]["own"]
+    assert own["says"] == "90, 120"

@@ -201,7 +201,7 @@ class Shipment:
     which nobody knows, as they could not be read, `compiles` what speaks for code that is compiled where it runs.
     `requires` are names and ranges of what it needs, `instead` is what is to be said of one that holds nothing. `built`
     says that these are sources, and how they are installed; `bound_to` are packages of which a library needs a release
-    before the first with code for newer chips.
+    before the first with code for newer chips. `is_cpu_build` says that its version names no CUDA and it has no code.
     """
 
     name: str
@@ -220,6 +220,7 @@ class Shipment:
     instead: str = ""
     requires: tuple[tuple[str, str], ...] = ()
     bound_to: tuple[str, ...] = ()
+    is_cpu_build: bool = False
 
     @property
     def compilers(self) -> tuple[Assembler, ...]:

@@ -90,9 +90,9 @@ def memory_error() -> str:
 
 
 def products_of(chips: ChipSet) -> tuple[Product, ...]:
-    """Those of some chips, in the order of their multiprocessors."""
-    names = chips.names
-    return tuple(sorted((one for one in products() if one.chip in names), key=lambda one: one.multiprocessors))
+    """Those of some chips of which the multiprocessors are known, in the order of these."""
+    known = (one for one in products() if one.chip in chips.names and one.multiprocessors)
+    return tuple(sorted(known, key=lambda one: one.multiprocessors))
 
 
 def having(multiprocessors: int) -> str:

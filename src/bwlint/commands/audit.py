@@ -226,7 +226,8 @@ def rendered(ledger: Ledger, form: str, how: Setting, top: int, hidden: int = 0)
 
     if form == "html":
         html = import_module("bwlint.report.html")
-        page: Iterable[str] = html.page("audit", (rendered(ledger, "json", how, 0),), html.of_audit(ledger, how))
+        text = (rendered(ledger, "json", how, 0),)
+        page: Iterable[str] = html.page("audit", text, html.of_audit(ledger, how), how.subject)
         return page
     report = import_module(f"bwlint.report.audit_{form}")
     return str(report.render(ledger, how, top, hidden) if form == "text" else report.render(ledger, how))

@@ -403,11 +403,18 @@ def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
     say(beyond(outcome.report))
     if not (outcome.scanned or options["force_exclude"]):
         return
-    report, found = outcome.report, trees(options["asked"], [name for name, _ in outcome.wheels])
+    report, found = _rewritable(outcome), trees(options["asked"], [name for name, _ in outcome.wheels])
     say(f"bwlint: {summary(report, outcome.severity, time.monotonic() - start)}\n")
     say(f"bwlint: {looks(report)}\n" if len(found) > 1 and looks(report) else "")
     say(verdicts(report, outcome.severity, found, options["target"]) if outcome.scanned else "")
     say(next_step(report, options["paths"], options["target"]) if not options["fix"] else "")
+
+
+def _rewritable(outcome: Outcome) -> Report:
+    """The report without the fixes of files in packages, which `--fix` does not rewrite."""
+    packages = tuple(f"{name}/" for name, _ in outcome.wheels)
+    findings = (replace(one, fix=None) if one.path.startswith(packages) else one for one in outcome.report.findings)
+    return replace(outcome.report, findings=tuple(findings))
 
 
 def _write(outcome: Outcome, options: dict[str, Any]) -> None:

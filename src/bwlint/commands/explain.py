@@ -13,6 +13,7 @@ from bwlint.model.escape import visible
 from bwlint.report import rule_text
 from bwlint.report.words import aligned
 from bwlint.settings import catalog
+from bwlint.sources.pypi import PREFIX, package_hint
 from bwlint.sources.read import SourceText
 
 LONGEST_GATE = 10_000
@@ -34,7 +35,12 @@ def all_rules() -> str:
 
 def rule(text: str, *, full: bool) -> str:
     """The rule of a code or name, `full` with all that it reports. Raises ValueError."""
-    return rule_text.plain(catalog.lookup(text), full=full)
+    try:
+        return rule_text.plain(catalog.lookup(text), full=full)
+    except catalog.UnknownRule as error:
+        is_close = "did you mean" in str(error) or not package_hint(text)
+        hint = "" if is_close else f"; bwlint inspect {PREFIX}{text} says on which cards a package runs"
+        raise ValueError(f"{error}{hint}") from None
 
 
 def gate(text: str) -> str:

@@ -72,7 +72,7 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
         pieces = inspection_json.pieces(inspection, how, options["kernels"])
         if options["form"] == "json":
             return pieces
-        return html.page("inspection", pieces, html.of_inspection(inspection, how, sentences))
+        return html.page("inspection", pieces, html.of_inspection(inspection, how, sentences), how.subject)
     if options["form"] == "sarif":
         from bwlint.report import sarif
 

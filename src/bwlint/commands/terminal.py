@@ -90,7 +90,7 @@ def write_table(kind: PageKind, found: object, options: dict[str, Any], *besides
     if form == "html":
         from bwlint.report.html import page
 
-        text = page(kind, (text,))
+        text = page(kind, (text,), subject=how.subject)
     write(text, options)
 
 
@@ -128,12 +128,25 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
     if form not in _FROM_ROOT:
         rules = _rules() if form == "html" else ()
         group_by = "" if options.get("full") else options.get("group_by") or "cause"
-        return Setting(lines or no_source, __version__, rules, color, width, links=links, group_by=group_by)
+        subject = _subject(options) if form == "html" else ""
+        return Setting(
+            lines or no_source, __version__, rules, color, width, links=links, group_by=group_by, subject=subject
+        )
     from bwlint.commands.checkout import checkout, home
 
     rules, address = (_rules(), home()) if form == "sarif" else ((), "")
     sources = checkout(options.get("sarif_root"), with_origin=form == "sarif")
     return Setting(lines or no_source, __version__, rules, color, width, sources, address)
+
+
+def _subject(options: dict[str, Any]) -> str:
+    """What is looked at, for which cards: "pypi:vllm on RTX 5090 (12.0)"."""
+    from bwlint.chips import parse_targets
+    from bwlint.chips.cards import cards
+
+    things = options.get("paths") or options.get("things") or options.get("installed") or (".",)
+    names, target = ", ".join(Path(thing).name or Path.cwd().name for thing in things), options.get("target")
+    return f"{names} on {cards(parse_targets(target)[0].names, target)}" if target else names
 
 
 def _rules() -> Sequence[Rule]:

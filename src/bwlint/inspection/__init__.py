@@ -31,7 +31,7 @@ from bwlint.settings.config import Configs, UsageError, chosen_rules
 from bwlint.sources import disk
 from bwlint.sources.archives import ArchiveEntry, entries
 from bwlint.sources.errors import ReadError
-from bwlint.sources.pypi import PREFIX, SourceError
+from bwlint.sources.pypi import PREFIX, SourceError, package_hint
 from bwlint.sources.scratch import scratch_folder
 
 DEFAULT_TARGETS = ("12.0", "12.1")
@@ -120,7 +120,7 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
                     findings += judged(shipment, asked, rules)
                     skipped += unread
             except SourceError as error:
-                failures.append(str(error))
+                failures.append(f"{error}{''.join(map(package_hint, things))}")
             told += sentences(shipments[before:], asked, request.target)
     if failures and not shipments:
         raise UsageError("\n".join(failures))
@@ -152,8 +152,8 @@ def _with_parts(
 
 
 def _is_told(shipment: Shipment) -> bool:
-    """Whether something is said of it without a library: a source distribution, a stub, a package of requirements."""
-    return bool(shipment.built or shipment.instead or shipment.elsewhere or parts(shipment))
+    """Whether something is said of it without a library: sources, a stub, a CPU build, a package of requirements."""
+    return bool(shipment.built or shipment.instead or shipment.elsewhere or shipment.is_cpu_build or parts(shipment))
 
 
 def _with_own_text(
@@ -202,6 +202,7 @@ def examine(
     if aside:
         skipped = [*skipped, Skipped(origin.name, f"{counted(aside, 'image')} for the package's own tests")]
     lacking = operations(gathered, asked)
+    is_cpu_build = metadata.is_cpu_build and not (libraries or run_time.assemblers)
     found = Shipment(
         origin.name,
         gathered,
@@ -211,13 +212,14 @@ def examine(
         others,
         lacking,
         unknown,
-        run_time.evidence,
+        () if is_cpu_build else run_time.evidence,
         tuple(run_time.assemblers),
         built=f"{origin.built}: {metadata.build(has_cuda=run_time.cuda > 0)}" if origin.built else "",
         elsewhere=origin.elsewhere,
         instead=metadata.instead(is_all=not (libraries or others or run_time.has_any)),
         requires=metadata.requires,
         bound_to=tuple(run_time.bound_to),
+        is_cpu_build=is_cpu_build,
     )
     return found, skipped
 

@@ -16,6 +16,7 @@ from bwlint.chips import ChipSet, siblings
 from bwlint.chips import chip as chip_of
 from bwlint.chips.cards import cards
 from bwlint.chips.features import feature
+from bwlint.chips.hosts import ARM
 from bwlint.chips.surroundings import shipped
 from bwlint.chips.toolkits import first_release, known_chips
 from bwlint.chips.wording import listed, plain
@@ -24,11 +25,12 @@ from bwlint.model.naming import counted
 from bwlint.sources.pypi import PREFIX
 
 _EXACT = re.compile(r"==[^,*=]+")
+_PACKAGE = re.compile(r"(.+)==|([^-]+)-.+\.whl$")
 _CUDA = "CUDA C++"
 _NOTHING = "no built code runs"
 _NO_SOURCES = "no device code in its sources"
 _OWN = {
-    "build": "its own build leaves out {chips} ({names})",
+    "build": "its own build leaves {chips} out ({names})",
     "made": "its own build makes code that {chips} can load ({names})",
     "out": "its own code turns {chips} away in {names}{takes}",
     "fault": "bwlint check finds faults for {chips} in its own code ({names})",
@@ -121,7 +123,7 @@ def parts(shipment: Shipment) -> tuple[str, ...]:
     the one package of which it has no code itself."""
     from packaging.utils import canonicalize_name
 
-    if shipment.libraries or shipment.elsewhere or shipment.instead:
+    if shipment.libraries or shipment.elsewhere or shipment.instead or shipment.is_cpu_build:
         return ()
     own = canonicalize_name(PurePosixPath(shipment.name).name.partition("-")[0])
     known = {row.name for row in shipped()}
@@ -218,8 +220,8 @@ def _elsewhere(shipment: Shipment, asked: ChipSet) -> Iterator[str]:
     """The chips that are in no machine that it is for."""
     names = (asked - shipment.judged(asked)).names
     if names and (shipment.libraries or shipment.assemblers):
-        are = "is" if len(names) == 1 else "are"
-        yield f"{' and '.join(names)} {are} in aarch64 machines alone, which need another wheel"
+        need = "needs" if len(names) == 1 else "need"
+        yield f"{' and '.join(names)} {need} a build for {ARM}, and this one is for {shipment.machine}"
 
 
 def _way(shipment: Shipment) -> Iterator[str]:
@@ -230,6 +232,8 @@ def _way(shipment: Shipment) -> Iterator[str]:
 
 def without_code(shipment: Shipment) -> str:
     """Of what was not read nobody knows what it holds."""
+    if shipment.is_cpu_build:
+        return "no CUDA code: it is the CPU build"
     if not shipment.unread:
         return "; ".join((f"no {'ready ' if shipment.compiles else ''}device code", *_way(shipment)))
     paths = {one.path for one in shipment.unread}
@@ -241,13 +245,14 @@ def without_code(shipment: Shipment) -> str:
 def on(shipment: Shipment, chip: str, *, brief: bool = False) -> str:
     """How it runs on a chip, with {} for the chip: what of it runs, what is for other chips, what is missing; `brief`
     leaves all out but the first that is missing."""
-    absent = [library for library in shipment.libraries if not library.tallies[chip].served]
-    if len(absent) == len(shipment.libraries):
+    own = _of_the_package(shipment)
+    if not any(library.tallies[chip].served for library in own):
         if shipment.compiles:
-            built = f"{_NOTHING} on {{}} ({main_reason(absent, chip)})"
+            built = f"{_NOTHING} on {{}} ({main_reason(own, chip)})"
             rest = f", and the rest compiles at run time: {', '.join(shipment.compiles)}"
             return built + ("" if chip_of(chip) in shipment.unknown(ChipSet.of(chip)) else rest)
-        return f"does not run on {{}}: {main_reason(absent, chip)}"
+        return f"does not run on {{}}: {main_reason(own, chip)}"
+    absent = [library for library in shipment.libraries if not library.tallies[chip].served]
     served = [library for library in shipment.libraries if library.tallies[chip].served]
     missed = [library for library in absent if _is_missed(shipment, library, chip)]
     others = [library for library in missed if _is_for_others(library, chip)]
@@ -269,6 +274,16 @@ def on(shipment: Shipment, chip: str, *, brief: bool = False) -> str:
         joint = ", and" if missed else ", but"
         text += f"{joint} the {what} {listed(lacking)} {have} no kernel"
     return text
+
+
+def _of_the_package(shipment: Shipment) -> Sequence[DeviceLibrary]:
+    """The libraries that are called by the package's name, or lie in a folder that is: what comes along with them runs
+    nothing of it. All of them where none is."""
+    found = _PACKAGE.match(PurePosixPath(shipment.name).name)
+    name = re.sub("[-.]", "_", found[1] or found[2]).lower() if found else "/"
+    inner = ((library.path.removeprefix(f"{shipment.name}/").lower(), library) for library in shipment.libraries)
+    own = [library for path, library in inner if path.startswith(name) and not path.endswith(".a")]
+    return own or shipment.libraries
 
 
 def _is_compiled(library: DeviceLibrary, chip: str) -> bool:

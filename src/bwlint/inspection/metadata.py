@@ -20,6 +20,8 @@ _SETUP = re.compile(r"[^/]+/setup\.py")
 _READY_WHEEL = re.compile(rb"https://([\w.-]+/[\w.-]+/[\w.-]+)/releases/download/")
 _FETCHES = re.compile(rb"\burlretrieve\b|\burlopen\b|\brequests\.get\b")
 _CUDA_SOURCE = re.compile(rb"\.cu[\"']")
+_VERSION = re.compile(r"[^/]+/version\.py")
+_OF_CPU = re.compile(rb"^(?:cuda\b[^=\n]*=[ \t]*None\b|__version__\b[^=\n]*=[ \t]*[\"'][^\"'\n]*\+cpu\b)", re.M)
 _LARGEST = 1 << 20
 
 
@@ -27,7 +29,8 @@ _LARGEST = 1 << 20
 class Metadata:
     """`top` is the path of the package for reports, `machine` the one that it is for; `requires` are names and ranges.
     `extras` are the names under which it asks for more, `stub_of` is the index that has its wheel if it builds nothing,
-    `ready_at` the place of released wheels that its setup.py fetches, `names_cuda` that this names CUDA sources."""
+    `ready_at` the place of released wheels that its setup.py fetches, `names_cuda` that this names CUDA sources,
+    `is_cpu_build` that its version.py names no CUDA."""
 
     top: str
     machine: str
@@ -36,6 +39,7 @@ class Metadata:
     stub_of: str = ""
     ready_at: str = ""
     names_cuda: bool = False
+    is_cpu_build: bool = False
 
     def take(self, path: str, source: ByteSource) -> None:
         """Any file; raises `ReadError`."""
@@ -49,6 +53,8 @@ class Metadata:
             ready = _READY_WHEEL.search(text) if _FETCHES.search(text) else None
             self.ready_at = ready[1].decode() if ready else ""
             self.names_cuda = _CUDA_SOURCE.search(text) is not None
+        elif _VERSION.fullmatch(inner):
+            self.is_cpu_build = _OF_CPU.search(source.read(0, min(source.size, _LARGEST))) is not None
         elif _OF_WHEEL.fullmatch(inner):
             metadata = message_from_bytes(source.read(0, min(source.size, _LARGEST)))
             self.extras = tuple(map(str, metadata.get_all("Provides-Extra", [])))

@@ -99,12 +99,12 @@ def _phrase(shipment: Shipment, chip: Chip, its: str) -> str:
         content = f"its content is in {listed(shipment.elsewhere)}" if shipment.elsewhere else shipment.instead
         return f"says nothing of {its}: {content}"
     if not shipment.judged(asked):
-        return f"does not run on {its}: it is built for {shipment.machine}, and these cards are in {ARM} machines alone"
+        return f"does not run on {its}: it is built for {shipment.machine}, and this card needs a build for {ARM}"
     needed = tuple(needs(shipment, asked))
     if blocking := [*(text for is_final, text in needed if is_final), *lacks(shipment, asked)]:
         return f"does not run on {its}: {blocking[0]}"
     main = _main(shipment, chip, its)
-    if main.startswith("does not"):
+    if main.startswith("does not") or shipment.is_cpu_build:
         return main
     if needed and main.startswith(_RUNS):
         return f"runs on {its} with another build of what it needs: {needed[0][1]}"
@@ -142,10 +142,12 @@ def _main(shipment: Shipment, chip: Chip, its: str) -> str:
         return text.replace("{}", its) + why
     if shipment.compiles:
         return f"compiles its kernels on {its} at run time ({', '.join(shipment.compiles)}) and has no ready code"
+    wheel = f" in its {shipment.machine} wheel" if shipment.machine else ""
+    if shipment.is_cpu_build:
+        return f"has no CUDA code{wheel}: it is the CPU build"
     none = without_code(shipment)
     if none != "no device code":
         return f"is unknown on {its}: {none}"
-    wheel = f" in its {shipment.machine} wheel" if shipment.machine else ""
     return f"has no device code{' of its own' if parts(shipment) else ''} for {its}{wheel}"
 
 
@@ -158,4 +160,5 @@ def _compiling(shipment: Shipment, chip: Chip, its: str) -> str:
     newest = max(shipment.compilers, key=lambda one: one.release)
     lost = ChipSet.of(chip.name)
     says = f"its {newest.file} is of CUDA {dotted(newest.release)} and does not know {targets(lost)}"
-    return f"does not compile for {its}: {says}; {shipment.compiles_nothing(lost)}"
+    rest = f"; {shipment.compiles_nothing(lost)}" if all(one.is_front for one in shipment.compilers) else ""
+    return f"does not compile for {its}: {says}{rest}"

@@ -51,7 +51,8 @@ class Checkout:
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What a rendering needs beside the report; each format takes its part of it. `home` is bwlint's address, `links`
-    says that what is shown can be clicked on, `group_by` how the text groups findings."""
+    says that what is shown can be clicked on, `group_by` how the text groups findings, `subject` what is looked at for
+    which cards."""
 
     lines: Lines = no_source
     version: str = "0"
@@ -62,6 +63,7 @@ class Setting:
     home: str = ""
     links: bool = False
     group_by: str = ""
+    subject: str = ""
 
 
 Renderer = Callable[["Report", Setting], str]

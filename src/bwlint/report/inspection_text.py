@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from bwlint.binaries.needs import (
     DriverNeed,
@@ -15,7 +16,7 @@ from bwlint.binaries.needs import (
     loaded_together,
 )
 from bwlint.binaries.shipments import NONE, PARTIAL, DeviceLibrary, Inspection, Shipment, Tally, reasons
-from bwlint.chips import ChipSet, chip
+from bwlint.chips import ChipSet, chip, group
 from bwlint.chips.drivers import jit_seconds, minimum
 from bwlint.model.escape import visible
 from bwlint.model.images import Version
@@ -161,9 +162,9 @@ def _reason(library: DeviceLibrary, chip: str) -> str:
 def needs(shipment: Shipment, asked: Sequence[str]) -> Iterator[str]:
     """Lines on what a shipment takes on the asked chips: CUDA's libraries, and a driver for each system."""
     releases: dict[str, set[Version]] = {}
-    for group in loaded_together(shipment):
-        names = cuda_libraries(name for library in group for name in library.binary.needed)
-        built = (library.toolkit for library in group if library.toolkit)
+    for together in loaded_together(shipment):
+        names = cuda_libraries(name for library in together for name in library.binary.needed)
+        built = (library.toolkit for library in together if library.toolkit)
         releases.setdefault(", ".join(map(visible, names)), set()).update(built)
     for needed, built_with in releases.items():
         which = f" (built with CUDA {', '.join(map(dotted, sorted(built_with)))})" if len(releases) > 1 else ""
@@ -174,6 +175,8 @@ def needs(shipment: Shipment, asked: Sequence[str]) -> Iterator[str]:
     lines: dict[str, list[str]] = {}
     for name in asked:
         drivers = least_needs(shipment.libraries, name)
+        if chip(name) in group("arm-hosts"):  # these run Linux alone
+            drivers = tuple(replace(need, windows=None) for need in drivers)
         if drivers:
             only_windows = all(library.binary.form == "pe" for library in shipment.libraries)
             lines.setdefault(_driver(drivers, only_windows), []).append(name)

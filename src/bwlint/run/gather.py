@@ -23,7 +23,7 @@ from bwlint.settings.suppress import MARK
 from bwlint.sources import disk, faults
 from bwlint.sources.ignore import Matcher
 from bwlint.sources.kinds import BINARY, kind_of
-from bwlint.sources.pypi import PREFIX, SourceError, is_package, open_packages
+from bwlint.sources.pypi import PREFIX, SourceError, is_package, open_packages, package_hint
 from bwlint.sources.read import given
 from bwlint.sources.scratch import scratch_folder
 from bwlint.sources.texts import Names, Texts
@@ -266,7 +266,8 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack, adv
             refused += unpacked.skipped
     found = discover(paths, use_gitignore=request.use_gitignore, force_exclude=request.force_exclude)
     if found.errors:
-        raise UsageError("\n".join(f"{visible(error.path)}: {error.reason}" for error in found.errors))
+        lines = (f"{visible(one.path)}: {one.reason}{package_hint(one.path)}" for one in found.errors)
+        raise UsageError("\n".join(lines))
     settings.mounts = tuple(disk.real(path.real) + os.sep for path in paths if isinstance(path, Mount))
     shipped = [] if found.files or found.skipped or wheels else _wheels_in(request.paths)
     if shipped:

@@ -23,6 +23,8 @@ _ASIDE = ("in-test", "stands-among-names-of-others")
 _DECIDED = ("yes", "no", "error")
 _REFUSES = ("raises", "ends the program", "stopped by")
 _PROJECT = ("setup.py", "pyproject.toml", "setup.cfg")
+_LEFT_OUT = re.compile(r"(?:none for|leaves out|raises on|off on|turns away|false on) (.+?)(?: and [tn]|\. |\.$)")
+"""Whom a check parts from its twin, in family-split's words: the twin is not affected."""
 _SECONDS = 90
 _LONGEST = 80
 _SHORTEST = 6
@@ -76,7 +78,8 @@ def _place(row: Row, shipment: Shipment, asked: ChipSet, top: str) -> OwnPlace |
         return OwnPlace("build", out, path, line, row.subject, row.why) if out else None
     if shipment.built and row.form == "build":
         made = tuple(chip for chip in asked.names if answers.get(chip) == "yes")
-        return OwnPlace("made", made, path, line, row.subject, row.why) if made else None
+        says = _cut(row.question.removeprefix(f"{row.subject} "))
+        return OwnPlace("made", made, path, line, row.subject, says) if made else None
     if row.form not in _CONDITIONS or row.kind == "pass" or any(part.name in _ASIDE for part in row.parts):
         return None
     refused = {chip: way.does for way in row.ways for chip in way.chips if way.does.startswith(_REFUSES)}
@@ -97,8 +100,10 @@ def _place(row: Row, shipment: Shipment, asked: ChipSet, top: str) -> OwnPlace |
 
 
 def _fault(row: Row, asked: ChipSet, top: str) -> OwnPlace | None:
-    """What a check of the text reports, and says nothing else of an inspection."""
-    chips = tuple(chip for chip, kind in row.verdicts if kind == "fail" and chip in asked.names)
+    """What a check of the text reports of an asked chip, and says nothing else of an inspection."""
+    parted = _LEFT_OUT.search(row.why)
+    out = parted[1] if parted and ".x" not in parted[1] else asked.names  # "12.x" are all that were asked about
+    chips = tuple(chip for chip, kind in row.verdicts if kind == "fail" and chip in out)
     return OwnPlace("fault", chips, *_where(row, top), row.subject, row.why) if chips else None
 
 

@@ -88,6 +88,13 @@ def is_package(argument: str) -> bool:
     return Path(argument).is_file() and (argument.endswith(".whl") or _is_sources(Path(argument).name))
 
 
+def package_hint(argument: str) -> str:
+    """What follows where nothing lies at an argument that looks like the name of a package: how to write one."""
+    name = argument.partition("==")[0]
+    is_one = _NAME.fullmatch(name) and "." not in name and not Path(argument).exists()
+    return f" (for the package, write {PREFIX}{argument})" if is_one else ""
+
+
 def _is_sources(name: str) -> bool:
     from packaging.utils import InvalidSdistFilename, parse_sdist_filename
 

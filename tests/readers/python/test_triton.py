@@ -63,6 +63,8 @@ def run(a, b, out):
         ("tl.float32", "", "assert a.dtype == torch.int8", 8),
         ("tl.float32", ", IS_FP8: tl.constexpr", "pass", 8),
         ("total", "", "at = a.to(torch.int64)", 8),
+        ("tl.float32", ", K_scale_ptr=None", "pass", 8),
+        ("tl.float32", ", sm_scale=None, qk_scale=None", "pass", 16),
     ],
 )
 def test_bits_of_an_element(sum: str, more: str, before: str, bits: int) -> None:

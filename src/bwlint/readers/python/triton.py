@@ -36,6 +36,8 @@ _ASKS = re.compile(
 _Allowed = Mapping[str, tuple[int, ...]]
 _BYTE_TYPES = re.compile(r"(?i)fp8|float8|e4m3|e5m2|int8|[iw]8|fp4|int4|mxfp|uint8|awq|gptq|quant")
 
+_OPERAND_SCALES = re.compile(r"(?i)(?:^|_)[qkvabwx]_?scale")
+"""Factors of one operand undo a quantization; that of softmax belongs to the product."""
 _WIDE_TYPES = re.compile(r"(?i)b?float(?:16|32)|\b[bf]p?(?:16|32)\b|half")
 _BYTE_OPERANDS = re.compile(r"(?:^|\.)u?int8$|(?:^|\.)float8\w*$|^tl\.int32$|^triton\.language\.int32$")
 """Types that a launch is handed for operands of a byte: an accumulator of Triton's int32 adds up products of int8."""
@@ -117,12 +119,13 @@ def takings(tree: ast.Module, name: str) -> Iterator[Taking]:
         yield from reader.configured(tuned, mine or [None])
 
 
-def bits_of(kernel: Function, launchers: Iterable[Function] = ()) -> int:
+def bits_of(kernel: Function, launchers: Collection[Function] = ()) -> int:
     """Bits that an element of a kernel counts as, with the functions that launch it."""
     spoken = (dotted(node) for node in below(kernel) if isinstance(node, ast.Attribute))
     names = (kernel.name, *parameters(kernel), *spoken)
     handed = [dotted(node) for one in launchers for node in below(one) if isinstance(node, ast.Attribute)]
-    is_byte = any(map(_BYTE_TYPES.search, names)) or any(map(_BYTE_OPERANDS.search, handed))
+    is_byte = any(map(_BYTE_TYPES.search, (*names, *(one.name for one in launchers))))
+    is_byte = is_byte or any(map(_BYTE_OPERANDS.search, handed)) or any(map(_OPERAND_SCALES.search, names))
     is_byte = is_byte or _unpacks(kernel) or _adds_up_integers(kernel)
     return 16 if not is_byte and any(map(_WIDE_TYPES.search, (*names, *handed))) else 8
 

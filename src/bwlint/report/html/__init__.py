@@ -12,9 +12,11 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
+from bwlint.model.escape import visible
 from bwlint.report.encode import in_a_line
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def render(report: Report, setting: Setting, receipts: Sequence[Receipt] = ()) -
     from bwlint.report.json_report import document
 
     beside = {**of_findings(report, setting), "receipts": [_receipt(each) for each in receipts]}
-    return "".join(page("check", (in_a_line(document(report, setting)),), beside))
+    return "".join(page("check", (in_a_line(document(report, setting)),), beside, setting.subject))
 
 
 def of_inspection(inspection: Inspection, setting: Setting, sentences: Sequence[str]) -> dict[str, Any]:
@@ -70,14 +72,17 @@ def of_audit(ledger: Ledger, setting: Setting) -> dict[str, Any]:
     return {"excerpts": of_rows(ledger.rows, setting.lines), "forms": FORMS}
 
 
-def page(kind: PageKind, report: Iterable[str], beside: Mapping[str, Any] | None = None) -> Iterator[str]:
-    """A page in pieces: `report` is JSON in pieces, `beside` what the page shows with it."""
+def page(
+    kind: PageKind, report: Iterable[str], beside: Mapping[str, Any] | None = None, subject: str = ""
+) -> Iterator[str]:
+    """A page in pieces: `report` is JSON in pieces, `beside` what the page shows with it, `subject` is in its title."""
     style, script = _text("page.css"), "\n".join(map(_text, SCRIPTS))
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'"
     rest = _text("page.html")
     told = in_a_line({"kind": kind, "chips": _chips(), **(beside or {})})
     parts: dict[str, Iterable[str]] = {
         "policy": (f"{policy}; form-action 'none'",),
+        "title": (escape(f"bwlint {kind}: {visible(subject)}" if subject else f"bwlint {kind}"),),
         "style": (style,),
         "beside": (_inert(told),),
         "report": map(_inert, report),

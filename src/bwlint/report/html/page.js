@@ -157,7 +157,6 @@ function themeButton() {
 
 /** The bar on top: what this is, what else belongs there, and the theme. */
 function pageHead(title, told, ...tools) {
-  document.title = `bwlint: ${title}`;
   return h("header", { class: "top" }, h("h1", null, "bwlint ", h("span", null, title)), h("p", { class: "told" }, told), ...tools, themeButton());
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from bwlint.chips import NONE, Chip, ChipSet
@@ -16,11 +17,12 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.path_conditions import Answers
 from bwlint.model.details import Tiles, TritonCase, TritonLaunch
 from bwlint.model.expr import Span
-from bwlint.model.facts import Module, Path
+from bwlint.model.facts import Module, Operation, Path
 from bwlint.model.findings import Severity
 from bwlint.model.kinds import OperationKind
 from bwlint.rules.smem import RULE
 
+_BYTE_TYPES = re.compile(r"(?i)fp8|float8|int8|fp4|int4")
 _FOLDERS = 4
 """How much of a path says for which chips a file is."""
 
@@ -81,8 +83,7 @@ def _launched(one: Asked, answers: Answers) -> Iterator[Draft]:
         case.size,
         over,
         message=(
-            f"A block of `{one.operation.qualname}` needs at least {kib(case.size)} of shared memory with "
-            f"{one.operation.name}-bit elements{where}. {_has(over)}.{untested}"
+            f"A block of `{one.operation.qualname}` {_needs(case.size, one.operation)}{where}. {_has(over)}.{untested}"
         ),
         label="launched here",
         severity="note" if where else "warning",
@@ -102,9 +103,14 @@ def _tuned(one: Asked) -> Iterator[Draft]:
     over = one.targets.chips - fitting(min(sizes))
     if over:
         which = "The only configuration" if len(sizes) == 1 else f"Each of {len(sizes)} configurations"
-        takes = f"needs at least {kib(min(sizes))} of shared memory with {one.operation.name}-bit elements"
-        message = f"{which} of `{one.operation.qualname}` {takes}. {_has(over)}."
+        message = f"{which} of `{one.operation.qualname}` {_needs(min(sizes), one.operation)}. {_has(over)}."
         yield _draft(one, min(sizes), over, message=message, label="the largest")
+
+
+def _needs(size: int, operation: Operation) -> str:
+    """What a kernel takes; of operands behind pointers 16 bits are a guess, and 8 the least that there can be."""
+    least = "" if operation.name == "16" else "at least "
+    return f"needs {least}{kib(size)} of shared memory with {operation.name}-bit elements"
 
 
 def _draft(
@@ -117,10 +123,11 @@ def _draft(
     severity: Severity = "warning",
     related: tuple[RelatedSpan, ...] = (),
 ) -> Draft:
+    is_doubtful = one.operation.name == "16" and _BYTE_TYPES.search(one.module.path.rpartition("/")[2])
     return Draft(
         rule=RULE,
         place=DraftPlace(module=one.module, at=one.operation.at, admitted=one.targets.chips, certain=over),
-        severity="note" if aside(one.context, one.module) else severity,
+        severity="note" if aside(one.context, one.module) or is_doubtful else severity,
         confidence="high" if one.meant == OURS else "medium",
         message=message,
         label=label,
