@@ -114,6 +114,11 @@ class Gate:
         """Whether a list is an argument of a call, and not a decorator's."""
         return any(use.how == "define" for use in self.yes.uses)
 
+    @property
+    def is_data(self) -> bool:
+        """Whether it is a list that refuses nobody where it stands: who asks for one of its chips is a gate itself."""
+        return self.kind == "list" and (self.handed_on or self.yes.at is None)
+
 
 @dataclass(frozen=True, slots=True)
 class Function:

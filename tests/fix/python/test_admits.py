@@ -45,7 +45,7 @@ def test_what_belongs_together_is_one_edit(project: Project, before: str, after:
 @pytest.mark.parametrize(
     "rest",
     [
-        "    elif cap in [(8, 0), (8, 6), (10, 0)]:\n        return small(x)\n    return None\n",  # told at the first test
+        "    elif cap in [(8, 0), (8, 6), (10, 0)]:\n        return small(x)\n    return None\n",
         "    elif cap in [(8, 6), (8, 9)]:\n        return small(x)\n    else:\n        raise ValueError('none')\n",
     ],
 )

@@ -84,7 +84,7 @@ class Kept:
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
-    if judged.in_test and judged.other.ends == "skip":
+    if judged.is_sample or (judged.in_test and judged.other.ends == "skip"):
         return
     found = excluded(context, judged)
     if found is not None:
@@ -113,8 +113,6 @@ def _kept(context: Context, judged: Judged) -> Kept | None:
         return None
     if judged.gate.is_a(*ANSWERS) and out <= judged.sets.raises:
         return None  # the error is told where it is
-    if judged.in_test and judged.gate.kind == "list" and (judged.gate.handed_on or judged.gate.yes.at is None):
-        return None  # what a test hands to its subject is an example; who asks for one of them is a gate itself
     if not judged.stands_here or (judged.denies and judged.core <= _NAMED_TO_REFUSE):
         return None  # it is reported where it stands, or names the chip in order to refuse it
     if not ends and all(refuses(side) or answers_no(side) for side in (judged.gate.yes, judged.gate.no)):
