@@ -264,8 +264,8 @@ def _told(sides: dict[str, Side], answers: Mapping[str, Answer], gate: Gate | No
             continue
         if answers[chip] == "error":
             does = "raises an error at this check"
-        elif gate is not None and refuses(side) and (gate.is_data or gate.kind == "table"):
-            does = "has no row here" if gate.kind == "table" else "is not in this list"
+        elif gate is not None and gate.is_data and refuses(side):
+            does = "is not in this list"
         elif gate is not None and gate.kind in ANSWERS and does in ways.VAGUE:
             does = f"decides the answer of `{gate.name}`"
         elif does in ways.VAGUE:
