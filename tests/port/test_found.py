@@ -156,6 +156,24 @@ void scale(float* x, int major, int minor) {
 """
 
 
+def test_errors_of_a_tree_without_python_have_paths_as_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """
+    void run(at::Tensor x) {
+      auto p = at::cuda::getCurrentDeviceProperties();
+      if (p->major == 9) {
+        gemm(x);
+      } else {
+        TORCH_CHECK(false, "unsupported");
+      }
+    }
+    """
+    monkeypatch.chdir(tmp_path)
+    made(tmp_path, {"csrc/run.cu": text})
+    assert [spot.path for spot in port(["."], "12.1", jobs=1).apart] == ["csrc/run.cu"]
+
+
 def test_a_note_without_an_edit_is_left_to_decide(tmp_path: Path) -> None:
     plan = made(tmp_path, {"pyproject.toml": "", "scale.cu": EXACT})
     assert plan.steps == ()

@@ -90,7 +90,7 @@ def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str
         for entry in entries(interfaces, _of_modules(gathered, _gated_in) | asked, refusing, world.native.compiled)
         if selected(f"{entry.module}.{entry.name}", select)
     ]
-    near = files[0] if files else None
+    near = next(iter(gathered.found.files), None)
     table = _TableBuilder(
         chips, gathered.texts, gathered.names, {file.real: file for file in files}, near, interfaces.path
     )
