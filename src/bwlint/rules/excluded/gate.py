@@ -84,7 +84,7 @@ class Kept:
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
-    if judged.is_sample or (judged.in_test and judged.other.ends == "skip"):
+    if judged.in_test and judged.other.ends == "skip":
         return
     found = excluded(context, judged)
     if found is not None:

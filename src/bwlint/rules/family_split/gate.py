@@ -44,7 +44,7 @@ _B, _THOR = group("datacenter-blackwell"), group("thor")
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
-    if judged.is_sample or (judged.in_test and judged.other.ends == "skip"):
+    if judged.in_test and judged.other.ends == "skip":
         return
     found = split(context, judged)
     if found is not None:
