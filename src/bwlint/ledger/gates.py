@@ -265,7 +265,7 @@ def _told(sides: dict[str, Side], answers: Mapping[str, Answer], gate: Gate | No
         if answers[chip] == "error":
             does = "raises an error at this check"
         elif gate is not None and gate.is_data and refuses(side):
-            does = "is not in this list"
+            does = "is left out"
         elif gate is not None and gate.kind in ANSWERS and does in ways.VAGUE:
             does = f"decides the answer of `{gate.name}`"
         elif does in ways.VAGUE:

@@ -116,8 +116,12 @@ class Gate:
 
     @property
     def is_data(self) -> bool:
-        """Whether it is a list that refuses nobody where it stands: who asks for one of its chips is a gate itself."""
-        return self.kind == "list" and (self.handed_on or self.yes.at is None)
+        """Whether it is a list, or a record of what it names, that refuses nobody where it stands: who asks for one of
+        its chips is a gate itself."""
+        no_code = self.yes.at is None
+        return (self.kind == "list" and (self.handed_on or no_code)) or (
+            self.kind == "assert" and no_code and bool(self.yes.uses)
+        )
 
 
 @dataclass(frozen=True, slots=True)

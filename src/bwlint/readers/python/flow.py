@@ -852,7 +852,7 @@ class Flow:
             newer = [other.test for other in alike if lists.is_newer(other.node, one.node)]
             test = Expr("and", ((one.test, *map(negate, newer)),), one.test.at) if newer else one.test
             sides = Side(ends="fall", uses=one.uses), Side(ends="raise")
-            self.gates.add("list", test, one.node, sides, one.where, "")
+            self.gates.add("assert", test, one.node, sides, one.where, "")
 
     def _reference(self, node: ast.expr) -> str:
         """The name of a function or class that is handed on ("module:name": behind a dot); "" of anything else."""
