@@ -94,6 +94,25 @@ def test_gates(tmp_path: Path, text: str, kind: str, why: str) -> None:
     assert (kind, True) in [(known.kind, why in known.why) for known in found]
 
 
+@pytest.mark.parametrize(("name", "kind"), [("a.py", "review"), ("tests/test_a.py", "pass")])
+def test_a_list_raises_no_error_by_itself(tmp_path: Path, name: str, kind: str) -> None:
+    text = "CAPABILITIES = ((8, 0), (8, 6), (9, 0), (10, 0), (12, 0))\n"
+    (found,) = asked(tmp_path, name, PYTHON + text, "list")
+    assert [way.does for way in found.ways] == ["is left out"]
+    assert verdict(found, BOTH).kind == kind
+
+
+def test_a_record_of_a_kernel_raises_no_error_by_itself(tmp_path: Path) -> None:
+    text = PYTHON + "KERNELS = [Kernel('pkg.fast:run', min_sm=90, max_sm=110)]\n"
+    (found,) = asked(tmp_path, "a.py", text, "gate")
+    assert [way.does for way in found.ways] == ["is left out"]
+
+
+def test_an_assert_at_the_end_raises_its_error(tmp_path: Path) -> None:
+    (found,) = asked(tmp_path, "tests/test_a.py", PYTHON + "def test_it():\n    assert cap < (12, 0)\n", "gate")
+    assert [way.does for way in found.ways] == ["raises an error"]
+
+
 def test_cards_of_one_chip(tmp_path: Path) -> None:
     text = "name = torch.cuda.get_device_name()\nif 'L4' in name:\n    a()\nelif 'L40S' in name:\n    b()\n"
     (found,) = asked(tmp_path, "a.py", PYTHON + text, "gate")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent
@@ -12,6 +13,7 @@ from bwlint.model.findings import Edit, Finding, Fix, Proof, Region
 from bwlint.port import port
 from bwlint.port.found import concerning
 from bwlint.port.table import Port
+from bwlint.repair.patches import save
 from bwlint.repair.port_patches import series
 from bwlint.report import Setting
 from bwlint.report.port_text import render
@@ -97,6 +99,26 @@ def test_their_edits_are_patches_that_say_why(tmp_path: Path) -> None:
     assert "+flags = " in build and "120f" in build
 
 
+GUARD = "#if ARCH == 100\n  run_{0}_10(x);\n#elif ARCH == 120\n  run_{0}_12(x);\n#endif\n" + "  note(x);\n" * 9
+TWO_GUARDS = {
+    "pyproject.toml": "[project]\nname = 'pkg'\n",
+    "setup.py": SETUP.replace('120a,code=sm_120a"', '120a,code=sm_120a", "-DARCH=120"'),
+    "csrc/scale.cu": f"void scale(float* x) {{\n{GUARD.format('a')}{GUARD.format('b')}}}\n",
+}
+
+
+def test_guards_that_one_fix_mends_are_one_patch(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    plan = made(tmp_path, TWO_GUARDS)
+    kernels = [step for step in plan.steps if step.kind == "kernel" and step.fix is not None]
+    assert len(kernels) == 2
+    found = series(kernels, plan.files)
+    assert (len(found.patches), found.later) == (1, 0)
+    save(found, tmp_path / "patches")
+    subprocess.run(["git", "apply", f"patches/{next(iter(found.patches))}"], cwd=tmp_path, check=True)
+    assert (tmp_path / "csrc" / "scale.cu").read_text().count("== 121") == 2
+
+
 def test_a_fix_that_edits_what_was_not_given_is_none(tmp_path: Path) -> None:
     file = SourceFile("a.py", str(tmp_path / "a.py"), "python", str(tmp_path))
     proof = Proof(("12.0",), ("12.0",), ("12.0", "12.1"), ("12.0", "12.1"), "none")
@@ -132,6 +154,24 @@ void scale(float* x, int major, int minor) {
   run(x, is_sm8x ? 64 : 128);
 }
 """
+
+
+def test_errors_of_a_tree_without_python_have_paths_as_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """
+    void run(at::Tensor x) {
+      auto p = at::cuda::getCurrentDeviceProperties();
+      if (p->major == 9) {
+        gemm(x);
+      } else {
+        TORCH_CHECK(false, "unsupported");
+      }
+    }
+    """
+    monkeypatch.chdir(tmp_path)
+    made(tmp_path, {"csrc/run.cu": text})
+    assert [spot.path for spot in port(["."], "12.1", jobs=1).apart] == ["csrc/run.cu"]
 
 
 def test_a_note_without_an_edit_is_left_to_decide(tmp_path: Path) -> None:

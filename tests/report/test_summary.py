@@ -23,9 +23,9 @@ _PROOF = Proof((), (), (), (), "")
         ("", "warning", None, "no findings"),
         ("", "warning", 0.04, "no findings in 0.0 s"),
         ("w", "warning", 1.25, "1 warning in 1.2 s"),
-        ("ewwwnn", "warning", None, "1 error, 3 warnings, 2 notes (not shown)"),
+        ("ewwwnn", "warning", None, "1 error, 3 warnings, 2 notes (shown with --severity note)"),
         ("ewwwnn", "note", None, "1 error, 3 warnings, 2 notes"),
-        ("en", "error", None, "1 error, 1 note (not shown)"),
+        ("en", "error", None, "1 error, 1 note (shown with --severity note)"),
     ],
 )
 def test_summary(

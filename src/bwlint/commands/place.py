@@ -56,7 +56,7 @@ def explained(path: str, line: int) -> str:
     """What is known of a line, judged with the folder that we are in where that holds the file."""
     with ExitStack() as stack:
         place = _judged(path, line, stack)
-        return place.table() or f"{place.name}: {_not_read(place) or _NO_QUESTION}\n"
+        return place.table() or f"{place.name}: {_without_rows(place)}\n"
 
 
 def why_silent(path: str, line: int) -> str:
@@ -136,6 +136,14 @@ def _judged(path: str, line: int, stack: ExitStack) -> _AskedLine:
     return replace(place, rows=tuple(rows))
 
 
+def _without_rows(place: _AskedLine) -> str:
+    """Why a line has no row."""
+    text = place.outcome.texts.of(place.real)
+    count = text.source.count("\n") + (not text.source.endswith("\n")) if text is not None else place.line
+    beyond = f"this line does not exist: the file ends at line {count}" if place.line > count else ""
+    return _not_read(place) or beyond or _NO_QUESTION
+
+
 def _not_read(place: _AskedLine) -> str:
     """Why the file was not read; "" where it was."""
     from bwlint.sources.walk import discover
@@ -170,7 +178,7 @@ def _said(place: _AskedLine, stack: ExitStack) -> Iterator[str]:
         told = "".join(f"{kind}\n" for kind in kinds)
         yield f"\n{_on_every_chip(place, stack).table()}{told}"
     elif not hidden:
-        yield f"{_not_read(place) or _NO_QUESTION}\n"
+        yield f"{_without_rows(place)}\n"
 
 
 def _fails(place: _AskedLine, row: Row) -> str:

@@ -60,7 +60,7 @@ def _write_patches(found: Port, options: dict[str, Any]) -> None:
             save(made, folder)
     count = counted(len(made.patches), "patch").replace("patchs", "patches")
     say(f"bwlint: wrote {count} to {visible(str(folder))}; nothing else was changed\n")
-    left = sum(step.fix is not None for step in found.steps) - len(made.patches) - made.later
+    left = sum(step.fix is not None for step in found.steps if step not in steps)
     if left:
         say(f"bwlint: left out {left} without proof that the code behind works; --unproved writes them too\n")
     if made.later:

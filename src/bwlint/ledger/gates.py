@@ -117,13 +117,20 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
         decided=decided,
         marks=frozenset(marks),
         ways=_told(sides, dict(table), first.gate),
-        passes="this test sets the device itself" if context.is_mocked(first) else "",
+        passes=_of_tests_own(context, first),
         doubt=_ends_early(first, asked),
         unknown=unknown,
         behind=behind,
         key=key,
         asks=tuple(_asks(arms)),
     )
+
+
+def _of_tests_own(context: Context, judged: Judged) -> str:
+    """Why what a test brings along decides nothing about a chip; "" where it may."""
+    if context.is_mocked(judged):
+        return "this test sets the device itself"
+    return "a list of examples in a test; a check of it has its own row" if judged.is_sample else ""
 
 
 def _ends_early(judged: Judged, asked: ChipSet) -> str:
@@ -257,6 +264,8 @@ def _told(sides: dict[str, Side], answers: Mapping[str, Answer], gate: Gate | No
             continue
         if answers[chip] == "error":
             does = "raises an error at this check"
+        elif gate is not None and gate.is_data and refuses(side):
+            does = "is left out"
         elif gate is not None and gate.kind in ANSWERS and does in ways.VAGUE:
             does = f"decides the answer of `{gate.name}`"
         elif does in ways.VAGUE:

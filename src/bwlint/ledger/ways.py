@@ -52,7 +52,9 @@ def marks(side: Side) -> Iterator[str]:
 
 
 def _called(side: Side) -> list[str]:
-    names = dict.fromkeys(use.name for use in (*side.choices, *side.uses) if use.how in ("call", "instruction", "atom"))
+    names = dict.fromkeys(
+        use.name.lstrip(".") for use in (*side.choices, *side.uses) if use.how in ("call", "instruction", "atom")
+    )
     return list(names)[:_FEW]
 
 

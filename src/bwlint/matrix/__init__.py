@@ -15,7 +15,7 @@ from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matr
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module
 from bwlint.model.ledger import Row
-from bwlint.model.progress import Advance, quiet
+from bwlint.model.progress import Advance, each, quiet
 from bwlint.run.check import left_to_decide, told_of_text, unread
 from bwlint.run.engine import Linked, linked
 from bwlint.run.gather import Gathered, gather
@@ -90,12 +90,12 @@ def judged_rows(gathered: Gathered, chips: tuple[str, ...], select: Sequence[str
         for entry in entries(interfaces, _of_modules(gathered, _gated_in) | asked, refusing, world.native.compiled)
         if selected(f"{entry.module}.{entry.name}", select)
     ]
-    near = files[0] if files else None
+    near = next(iter(gathered.found.files), None)
     table = _TableBuilder(
         chips, gathered.texts, gathered.names, {file.real: file for file in files}, near, interfaces.path
     )
     judged = []
-    for entry in wanted:
+    for entry in each(gathered.advance, "rating", wanted):
         with contained(entry.site.path if entry.site else interfaces.path(entry.module), f"asking for {entry.name}"):
             judged.append((entry, judge.ruling(entry)))
     unasked = tuple(

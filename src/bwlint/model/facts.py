@@ -114,6 +114,15 @@ class Gate:
         """Whether a list is an argument of a call, and not a decorator's."""
         return any(use.how == "define" for use in self.yes.uses)
 
+    @property
+    def is_data(self) -> bool:
+        """Whether it is a list, or a record of what it names, that refuses nobody where it stands: who asks for one of
+        its chips is a gate itself."""
+        no_code = self.yes.at is None
+        return (self.kind == "list" and (self.handed_on or no_code)) or (
+            self.kind == "assert" and no_code and bool(self.yes.uses)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Function:

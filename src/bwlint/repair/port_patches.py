@@ -6,6 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from bwlint.model.escape import visible
 from bwlint.port.table import PortStep
@@ -19,6 +20,8 @@ from bwlint.sources.walk import SourceFile
 from bwlint.sources.worktree import base_of, relative
 
 _MOST_NAMES = 8
+_Part: TypeAlias = tuple[EditedFile, str, list[Block]]
+"""A file as a patch finds it, its name there, and what the patch does to it."""
 
 
 @dataclass(slots=True)
@@ -31,8 +34,8 @@ class _FileOnTheWay:
 
 
 def series(steps: Sequence[PortStep], files: Sequence[SourceFile]) -> Series:
-    """The patches of the steps that have a fix, in their order; `later` counts those that touch what another changes,
-    or a file that cannot be changed."""
+    """The patches of the steps that have a fix, in their order, each edit in the first that has it; `later` counts
+    those that touch what another changes, or a file that cannot be changed."""
     fixed = [step for step in steps if step.fix is not None]
     if not fixed:
         return Series({}, 0)
@@ -40,14 +43,15 @@ def series(steps: Sequence[PortStep], files: Sequence[SourceFile]) -> Series:
     reals = sorted({edit.path for step in fixed if step.fix for edit in step.fix.edits})
     base = base_of(reals, os.path.realpath(os.curdir))
     states = {real: state for real in reals if (state := _state(real, known)) is not None}
-    parts = [(step, found) for step in fixed if (found := _parts(step, states, base))]
+    found = [(step, _parts(step, states, base)) for step in fixed]
+    parts = [(step, part) for step, part in found if part]
     made = {}
-    for number, (step, found) in enumerate(parts, 1):
+    for number, (step, part) in enumerate(parts, 1):
         where = f"{relative(step.real, base)}:{step.at.line}"
         subject = visible(f"{where}: {step.fix.title}" if step.fix else where)
         name = f"{number:04}-{slug(subject)}.patch"
-        made[name] = mail(base, f"[PATCH {number}/{len(parts)}] {subject}", _message(step), found)
-    return Series(made, len(fixed) - len(parts))
+        made[name] = mail(base, f"[PATCH {number}/{len(parts)}] {subject}", _message(step), part)
+    return Series(made, sum(part is None for _, part in found))
 
 
 def _state(real: str, known: dict[str, SourceFile]) -> _FileOnTheWay | None:
@@ -59,16 +63,19 @@ def _state(real: str, known: dict[str, SourceFile]) -> _FileOnTheWay | None:
     return None if isinstance(made, str) else _FileOnTheWay(made, text, Changes())
 
 
-def _parts(step: PortStep, states: dict[str, _FileOnTheWay], base: str) -> list[tuple[EditedFile, str, list[Block]]]:
-    """What a step does to each file as those before it leave it; nothing where one stands in its way."""
+def _parts(step: PortStep, states: dict[str, _FileOnTheWay], base: str) -> list[_Part] | None:
+    """What a step does to each file as those before it leave it: nothing where they have done it all, None where one
+    stands in its way."""
     by_file = defaultdict[str, list[TextChange]](list)
     for edit in step.fix.edits if step.fix else ():
         state = states.get(edit.path)
         if state is None:
-            return []
-        by_file[edit.path].append(TextChange.of(edit, state.text))
+            return None
+        change = TextChange.of(edit, state.text)
+        if change not in state.done.kept:
+            by_file[edit.path].append(change)
     if not all(states[real].done.takes(change) for real, found in by_file.items() for change in found):
-        return []
+        return None
     parts = []
     for real, found in by_file.items():
         state = states[real]
@@ -76,7 +83,7 @@ def _parts(step: PortStep, states: dict[str, _FileOnTheWay], base: str) -> list[
         placed = [TextChange(moved(one.start, before), moved(one.end, before), one.text) for one in sorted(found)]
         here = _as_left(state)
         if here is None:
-            return []
+            return None
         edited = replace(here, changes=tuple(placed))
         parts.append((edited, relative(real, base), blocks(edited)))
         for one in found:

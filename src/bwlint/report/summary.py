@@ -23,12 +23,13 @@ def at_least(report: Report, severity: FailOn) -> Report:
 
 
 def summary(report: Report, shown: Severity = "note", seconds: float | None = None) -> str:
-    """``3 warnings, 12 notes (not shown), 2 files skipped in 1.2 s``. `report` is the whole report, `shown` the lowest
-    severity that was printed. Where the fixes of some findings were not looked for (`untried`), those that can be fixed
-    are said to be so many at least."""
+    """``3 warnings, 2 notes (shown with --severity note), 2 files skipped in 1.2 s``. `report` is the whole report,
+    `shown` the lowest severity that was printed. Where the fixes of some findings were not looked for (`untried`),
+    those that can be fixed are said to be so many at least."""
     counts = Counter(finding.severity for finding in report.findings)
     parts = [
-        counted(counts[severity], severity) + ("" if _reaches(severity, shown) else " (not shown)")
+        counted(counts[severity], severity)
+        + ("" if _reaches(severity, shown) else f" (shown with --severity {severity})")
         for severity in reversed(SEVERITIES)
         if counts[severity]
     ]

@@ -31,8 +31,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     meant = judged.core & context.targets
     if not meant or judged.core & judged.sets.live or not judged.core - judged.sets.raises:
         return
-    if judged.core == EVERY:
-        return  # `cc >= 61` below `cc >= 70` is for chips that are older than all that are known here
+    if judged.sets.may == EVERY:
+        return  # it may run: `cc >= 61` below `cc >= 70` is for chips that are older than all that are known here
     taking = tuple(_taking(context, judged, meant))
     if not taking:
         return  # what is above the chain keeps them out

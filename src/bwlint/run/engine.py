@@ -374,7 +374,7 @@ class Judging:
     def _drafts(self, module: Module) -> Iterator[Draft]:
         context = self._context
         for judged in context.judged[module.path]:
-            if context.is_mocked(judged):
+            if context.is_mocked(judged) or judged.is_sample:
                 continue
             for rule, check in self._gates:
                 if (rule.asks_builds or not judged.sets.flags) and (rule.asks_choices or judged.gate.kind != "choice"):

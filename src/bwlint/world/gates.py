@@ -36,6 +36,11 @@ class Judged:
     def in_test(self) -> bool:
         return TEST_FILE.search(self.place) is not None
 
+    @property
+    def is_sample(self) -> bool:
+        """Whether it is a list of examples that a test hands to its subject."""
+        return self.in_test and self.gate.is_data
+
     @cached_property
     def denies(self) -> bool:
         """Whether passing the test means to be refused."""

@@ -23,6 +23,13 @@ OPENED = [
         FLAT + "    if cap == (8, 0):\n        return a100(x)\n    elif cap in [(8, 6), (8, 9), (12, 0), (12, 1)]:\n"
         '        return small(x)\n    else:\n        raise ValueError("no kernel")\n',
     ),
+    (  # one chip of a family goes where the other goes, and not to the arm of 8.x
+        FLAT
+        + "    if cap == (12, 0):\n        return fp4(x)\n    elif cap in [(8, 6), (8, 9)]:\n        return small(x)\n"
+        '    else:\n        raise ValueError("no kernel")\n',
+        FLAT + "    if cap in ((12, 0), (12, 1)):\n        return fp4(x)\n    elif cap in [(8, 6), (8, 9)]:\n"
+        '        return small(x)\n    else:\n        raise ValueError("no kernel")\n',
+    ),
     (
         HEAD + '    if major not in (8, 9, 10):\n        raise RuntimeError("no kernel")\n    return go(x)\n',
         HEAD + '    if major not in (8, 9, 10, 12):\n        raise RuntimeError("no kernel")\n    return go(x)\n',
@@ -33,6 +40,19 @@ OPENED = [
 @pytest.mark.parametrize(("before", "after"), OPENED)
 def test_what_belongs_together_is_one_edit(project: Project, before: str, after: str) -> None:
     assert project({"m.py": before}).fixes("excluded") == [("unsafe", after)]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "    elif cap in [(8, 0), (8, 6), (10, 0)]:\n        return small(x)\n    return None\n",
+        "    elif cap in [(8, 6), (8, 9)]:\n        return small(x)\n    else:\n        raise ValueError('none')\n",
+    ],
+)
+def test_who_is_refused_by_name_has_no_twin_let_in_elsewhere(project: Project, rest: str) -> None:
+    first = "    if cap == (12, 0):\n        raise ValueError('not on this one')\n"
+    checked = project({"m.py": FLAT + first + rest})
+    assert not checked.fixes("excluded") and not checked.refusals("excluded")
 
 
 REFUSED = [

@@ -176,6 +176,13 @@ def test_bad_input(source: str) -> None:
         read(source)
 
 
+def test_functions_that_call_each_other_often_are_each_read_once() -> None:
+    calls = " + ".join(["f(n - 1)", "g(n - 1)", "h(n - 1)"] * 40)
+    source = "".join(f"def {name}(n):\n    return 1 + {calls}\n" for name in "fgh") + "def k(n):\n    return n * 2\n"
+    offers = interface(source, "m", False).offers
+    assert [name for name, offer in offers.items() if offer.gives_numbers] == ["k"]
+
+
 def test_long_tables_are_cut() -> None:
     rows = ", ".join(f"'k{i}': 'pkg.a.A{i}'" for i in range(5000))
     assert len(read("T = {" + rows + "}").tables["T"]) <= 400

@@ -150,3 +150,47 @@ def test_a_split_that_is_told_further_on(
     files = {"told.py": TOLD.format(refuses), "user.py": ASKING.format(test, then)}
     found = [one for one in drafts(tmp_path, files, "family-split") if one.severity == "warning"]
     assert sorted(f"{Path(one.module.path).name} {one.severity}" for one in found) == expected
+
+
+SAMPLES = """import pytest
+import torch
+
+from pkg import choose, make_record
+
+CAPABILITIES = ((8, 0), (8, 6), (9, 0), (10, 0), (12, 0))
+
+
+def test_record():
+    record = make_record(supported_sms=["80", "86", "90", "120"], max_sm=120)
+    assert choose(record)
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES)
+def test_each(capability):
+    assert choose(capability)
+
+
+def test_loop():
+    for capability in CAPABILITIES:
+        {loop}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "loop", "rule", "lines"),
+    [
+        ("tests/test_choice.py", "assert choose(capability)", "family-split", []),
+        ("pkg/choice.py", "choose(capability)", "family-split", [6, 10]),
+        (
+            "tests/test_choice.py",
+            "if torch.cuda.get_device_capability() not in CAPABILITIES:\n            pytest.skip('fp8')",
+            "test-gate",
+            [6],
+        ),
+    ],
+)
+def test_what_a_test_brings_along_is_no_list_of_chips(
+    tmp_path: Path, name: str, loop: str, rule: str, lines: list[int]
+) -> None:
+    found = drafts(tmp_path, {name: SAMPLES.format(loop=loop)}, rule)
+    assert sorted(draft.place.at.line for draft in found) == lines

@@ -77,3 +77,19 @@ def test_a_release_that_is_held_fast(tmp_path: Path, name: str, text: str, says:
     assert {one.severity for one in found} <= {"note"}
     assert len(found) == len(says)
     assert all(words in one.message for words, one in zip(says, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "levels"),
+    [
+        ("tests/sh/test_index.sh", 'assert_eq "old driver" "{}" "$found"', []),
+        ("tests/sh/test_index.sh", "pip install torch \\\n  --index-url {}", ["warning"]),
+        ("tests/sh/test_index.sh", "export PIP_EXTRA_INDEX_URL={}", ["warning"]),
+        ("install.sh", 'INDEX="{}"', ["warning"]),
+    ],
+)
+def test_in_a_test_an_index_counts_where_it_is_installed_from(
+    tmp_path: Path, name: str, line: str, levels: list[str]
+) -> None:
+    text = f"# RTX 5090\n{line.format('https://download.pytorch.org/whl/cu126')}\n"
+    assert [one.severity for one in drafts(tmp_path, {name: text}, "toolchain")] == levels

@@ -24,8 +24,6 @@ MAX_PATH = 300
 
 MAX_STEPS = 40
 """Statements of a function that only computes."""
-MAX_HELPERS = 5
-"""Functions that compute numbers by each other."""
 _ARITHMETIC = frozenset({"min", "max", "int", "abs", "round", "cdiv", "next_power_of_2"})
 _CHECK = re.compile(r"check|require|support|valid|guard", re.IGNORECASE)
 _REGISTERS = re.compile(r"_*register_?(.*)")
@@ -112,7 +110,8 @@ def _interface(tree: ast.Module, package: str) -> Interface:
     statements = list(_top(tree.body))
     offers = {node.name: _offer(node) for node in statements if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     own = {node.name: node for node in statements if isinstance(node, ast.FunctionDef)}
-    offers |= {name: replace(offers[name], gives_numbers=True) for name in own if _gives_numbers(name, own)}
+    answers: dict[str, bool] = {}
+    offers |= {name: replace(offers[name], gives_numbers=True) for name in own if _gives_numbers(name, own, answers)}
     imports: dict[str, str] = {}
     stars: list[str] = []
     for node in statements:
@@ -143,18 +142,26 @@ def _interface(tree: ast.Module, package: str) -> Interface:
     return Interface(offers, imports, inner, made, tuple(stars), declared, tables, registered, several, caught)
 
 
-def _gives_numbers(name: str, functions: Mapping[str, ast.FunctionDef], left: int = MAX_HELPERS) -> bool:
-    """Whether a function returns what it computes of numbers and of its arguments, by itself or by such functions."""
-    body = functions[name].body[ast.get_docstring(functions[name], clean=False) is not None :]
+def _gives_numbers(name: str, functions: Mapping[str, ast.FunctionDef], known: dict[str, bool]) -> bool:
+    """Whether a function returns what it computes of numbers and of its arguments, by itself or by such functions; one
+    that calls itself does not. `known` are the answers so far."""
+    if name not in known:
+        known[name] = False
+        known[name] = _computes(functions[name], functions, known)
+    return known[name]
+
+
+def _computes(node: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], known: dict[str, bool]) -> bool:
+    body = node.body[ast.get_docstring(node, clean=False) is not None :]
     if not body or not isinstance(body[-1], ast.Return) or len(body) > MAX_STEPS:
         return False
     nodes = [node for item in body for node in ast.walk(item)]
     values = [node.value for node in nodes if isinstance(node, ast.Return)]
     numbers = [type(node.value) in (int, float) for node in nodes if isinstance(node, ast.Constant)]
     called = [dotted(node.func).rpartition(".")[2] for node in nodes if isinstance(node, ast.Call)]
-    inner = [one in functions and left > 0 and _gives_numbers(one, functions, left - 1) for one in called]
-    is_plain = None not in values and all(numbers) and bool(numbers or called)
-    return is_plain and all(own or one in _ARITHMETIC for one, own in zip(called, inner, strict=True))
+    if None in values or not all(numbers) or not (numbers or called):
+        return False
+    return all(one in _ARITHMETIC or (one in functions and _gives_numbers(one, functions, known)) for one in called)
 
 
 def _several(

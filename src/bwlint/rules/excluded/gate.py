@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bwlint.chips import NONE, ChipSet, TargetSet, group, words
+from bwlint.chips import NONE, ChipSet, TargetSet, group, siblings, words
 from bwlint.chips.mentions import from_generation, mentioned, of_generation
 from bwlint.chips.queries import names_model
 from bwlint.chips.spelling import IN_NAMES, member, spelled
@@ -113,8 +113,6 @@ def _kept(context: Context, judged: Judged) -> Kept | None:
         return None
     if judged.gate.is_a(*ANSWERS) and out <= judged.sets.raises:
         return None  # the error is told where it is
-    if judged.in_test and judged.gate.kind == "list" and (judged.gate.handed_on or judged.gate.yes.at is None):
-        return None  # what a test hands to its subject is an example; who asks for one of them is a gate itself
     if not judged.stands_here or (judged.denies and judged.core <= _NAMED_TO_REFUSE):
         return None  # it is reported where it stands, or names the chip in order to refuse it
     if not ends and all(refuses(side) or answers_no(side) for side in (judged.gate.yes, judged.gate.no)):
@@ -132,8 +130,11 @@ def _kept(context: Context, judged: Judged) -> Kept | None:
         checked = judged.gate.kind != "list" or judged.gate.yes.at is not None  # code goes on only where it holds
         why = _OF_BUILDS if _BUILD.search(judged.gate.name) and not checked else ""
         return Kept(out, "warning", "medium", reason, repeated=True, proved=checked, unmended=why)
+    twins = _arm_of_twins(context, judged, arms, out)
     if ends:
-        return _of_arms(context, judged, arms, out)
+        return _of_arms(context, judged, arms, out, twins)
+    if twins is not None:
+        return None  # they belong in that arm, whose test parts the family
     exact = judged.core & _AMPERE == _LARGE_AMPERE and judged.gate.kind in BRANCHES  # 8.0 and not 8.6: joined digits
     return (_of_ampere if exact else _of_what_is_behind)(context, judged, out)
 
@@ -178,8 +179,15 @@ def _ends_in_error(judged: Judged, arms: list[Gate]) -> bool:
     return not returns and all(arm.yes.ends != "fall" for arm in arms)
 
 
-def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -> Kept | None:
-    """Of a chain that ends in an error, told once, at its end: an arm is for parts like 12.x, and they get no arm."""
+def _arm_of_twins(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -> Judged | None:
+    """The test of a chain that takes others of the families of these chips: where those go, these go."""
+    twins = ChipSet.joining(one for chip in out for one in siblings(chip)) - out
+    return next((one for one in context.within(judged) if one.gate in arms and twins & one.core), None)
+
+
+def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet, twins: Judged | None) -> Kept | None:
+    """Of a chain that ends in an error, told once, at its end: an arm is for parts like 12.x, and they get no arm.
+    `twins` is the arm of others of their families."""
     small = _SMALL_SHARED & context.tree.live(judged.module, arms[0]) - (judged.sets.live - judged.core)
     like, refused = judged, NONE
     for one in context.within(judged):  # also where a test has a part of which nothing is known
@@ -194,10 +202,14 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -
     small -= refused
     if judged.gate is not arms[-1] or not out or not small:
         return None
+    if twins is not None and twins.core & refused:
+        return None  # their family is refused by name
     if all(_is_data(arm.yes.value) for arm in arms) and _is_of_the_box(judged, arms):
         return None
     if judged.sets.guessed and not _spelled_out(_asked(context, judged)):
         return None  # a number that is only called like a device may be another's, whose code these chips run
+    if twins is not None:
+        like, small = twins, twins.core
     raising = f"{called(out)} raise{'s' * (len(out) == 1)} an error here"
     reason = f"{raising}. {_compiles(small, out)}"
     closed = _closed_in_device_code(context, judged, out)
