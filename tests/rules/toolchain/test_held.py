@@ -44,9 +44,13 @@ OLD = "torch==2.6.0"
         (
             "Dockerfile",
             "ARG CUDA_VERSION=12.4",
-            ["The newest CUDA here is 12.4. The first for 12.x is CUDA 12.8."],
+            ["The newest CUDA here is 12.4, which cannot compile for compute capability 12.x: CUDA 12.8 can."],
         ),
-        ("Dockerfile", "FROM pytorch/pytorch:2.5.1-cuda12.1-cudnn9-devel as base", ["The newest CUDA here is 12.1."]),
+        (
+            "Dockerfile",
+            "FROM pytorch/pytorch:2.5.1-cuda12.1-cudnn9-devel as base",
+            ["The newest CUDA here is 12.1, which cannot compile"],
+        ),
         (
             "install.sh",
             "pip install torch --index-url https://download.pytorch.org/whl/cu124",

@@ -107,5 +107,6 @@ def _image(context: Context, module: Module, image: Operation) -> Iterator[Draft
     need = first_release(context.targets)
     others = [newest(other, "cuda-image") for other in _beside(context, module)]
     if need and all(version(one.name) < version(need) for one in (image, *filter(None, others))):
-        message = f"The newest CUDA here is {image.name}. The first for {called(context.targets)} is CUDA {need}."
+        asked = f"compute capability {called(context.targets)}"
+        message = f"The newest CUDA here is {image.name}, which cannot compile for {asked}: CUDA {need} can."
         yield draft(module, image, context.targets, "note", message, f"CUDA {image.name}", f"Use CUDA {need} or newer.")

@@ -53,7 +53,8 @@ def _matrix(context: Context, module: Module, one: Operation) -> Iterator[Draft]
         return
     if not _SHIPS.search(context.places.get(module.path, "")):
         return
-    message = f"The newest CUDA in this matrix is {one.name}. The first for {called(context.targets)} is CUDA {need}."
+    asked = f"compute capability {called(context.targets)}"
+    message = f"The newest CUDA in this matrix is {one.name}, which cannot compile for {asked}: CUDA {need} can."
     label, advice = f"nothing from {need} on", f"Add CUDA {need} or newer."
     yield draft(module, one, context.targets, "note", message, label, advice)
 
