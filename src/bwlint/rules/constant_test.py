@@ -72,7 +72,7 @@ def _draft(found: Foregone, place: DraftPlace, *, is_alone: bool) -> Draft:
         confidence="high",
         message=f"This condition is {how} true: {what}, one of these comparisons {fate}.",
         label=f"{outcome} on every chip",
-        advice=_advice(found, place.module.language),
+        advice=_advice(found, place.module.language, is_alone=is_alone),
         remedy=_JOINED
         if is_alone and found.node.op != "cmp"
         else NoFix("only you know which comparison is wrong here"),
@@ -80,11 +80,12 @@ def _draft(found: Foregone, place: DraftPlace, *, is_alone: bool) -> Draft:
     )
 
 
-def _advice(found: Foregone, language: Language) -> str:
+def _advice(found: Foregone, language: Language, *, is_alone: bool) -> str:
     if found.node.op == "cmp":
         return "Swap the bounds."
     both, one = ("&&", "||") if language == "cuda" else ("and", "or")
-    return f"Join them with `{both if found.holds else one}`."
+    joined = f"Join them with `{both if found.holds else one}`"
+    return f"{joined}." if is_alone else f"{joined} if each of them is meant, else drop one."
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
