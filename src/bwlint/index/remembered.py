@@ -42,7 +42,7 @@ Show = Callable[[Read, Any], Any]
 """What a read shows now, as a text, or a row of it and more that helps to tell; None where nobody can tell. It is given
 what the read has shown before.
 """
-Again = Callable[[Read], str | None]
+ComesTo = Callable[[Read], str | None]
 """What a settled answer comes to now, by what was asked; None where nobody can tell."""
 Searched = Mapping[tuple[str, str], Iterable[str]]
 """The files that were searched, by folder and kind."""
@@ -110,11 +110,11 @@ class EarlierAnswers:
         old, now = self._searched.get((folder, kind), frozenset()), frozenset(files)
         return (old ^ now) | frozenset(one for one in now if not self._now.get(("file", one)))
 
-    def settle(self, again: Again) -> None:
+    def settle(self, again: ComesTo) -> None:
         """Find out what still holds of what rests on the disk alone."""
         self._spread(again)
 
-    def ask(self, show: Show, again: Again) -> None:
+    def ask(self, show: Show, again: ComesTo) -> None:
         """Look at all that is not of the disk once more, and find out what still holds."""
         self._changed = set(self._looked)
         for number, thing in enumerate(self.recorder.things[: self._old]):
@@ -128,7 +128,7 @@ class EarlierAnswers:
                     self._shown[number] = new
         self._spread(again)
 
-    def _spread(self, again: Again) -> None:
+    def _spread(self, again: ComesTo) -> None:
         """What is made of what has changed has changed, unless it is settled and comes to the same."""
         changed = self._changed
         for number, thing in enumerate(self.recorder.things[: self._old]):
@@ -137,7 +137,7 @@ class EarlierAnswers:
             if not isinstance(thing[-1], str) or self._now_comes_to(again, thing) != thing[-1]:
                 changed.add(number)
 
-    def _now_comes_to(self, again: Again, settled: Thing) -> str | None:
+    def _now_comes_to(self, again: ComesTo, settled: Thing) -> str | None:
         with self.recorder.apart():
             return again(cast(Read, settled[1:-1]))
 
