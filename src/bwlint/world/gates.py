@@ -19,6 +19,7 @@ from bwlint.world.tree import Sets
 _OF_DEVICES = re.compile(words.said("of-devices"), re.I)
 _ASKED_OF_IT = re.compile(r"^_*(?:device|gpu|platform|hardware)_(?:supports|can|has)_(?=[a-z])", re.I)
 """What `device_supports_nvfp4` says before it reaches what it is for."""
+_NO_TEST = {"list": "names", "table": "has rows for", "lookup": "has rows for"}
 TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.(?:py|cpp|cc|cu|cuh|h)$")
 
 
@@ -82,9 +83,18 @@ class Judged:
             return self.sets.live & self.sets.may & (self.core | self.sets.must)
         return self.sets.live - self.sets.must - (self.core if self.sets.decided else NONE)
 
-    def told(self, side: Side) -> str:
-        """The same in words: what the check comes to there."""
-        return f"{'true' if side is self.gate.yes else 'false'} on {self.on(side)}"
+    def told(self, side: Side, chips: ChipSet | None = None) -> str:
+        """What the underlined part of the check is on the chips that take a side, or on those given."""
+        found = self.on(side) if chips is None else chips
+        if says := _NO_TEST.get(self.gate.kind):
+            return f"{says} {found}"
+        return f"{'true' if (side is self.gate.yes) != self._turned else 'false'} on {found}"
+
+    @property
+    def _turned(self) -> bool:
+        """Whether the underlined part is false where the check is true: it stands under a `not`."""
+        negations = (node for node in walk(self.gate.test) if node.op == "not" and node.at and node.at != self.at)
+        return sum(node.at is not None and node.at.holds(self.at) for node in negations) % 2 == 1
 
     def decides(self, side: Side) -> bool:
         """Whether a side is taken because of the device, or is the last one asked for in front of an error."""

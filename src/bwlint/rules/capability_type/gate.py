@@ -74,7 +74,7 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
             message=(
                 "This range over an ordered architecture enum admits every name sorted in between, whatever its family."
             ),
-            label=f"true on {judged.core}",
+            label=judged.told(judged.gate.yes, judged.core),
             advice="Use `is_family_of`.",
             remedy=_beside_others(
                 context, judged, _of_families(judged, bounds, _asks_families(context, judged, bounds))

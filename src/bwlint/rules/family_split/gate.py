@@ -167,7 +167,7 @@ def other_family(context: Context, judged: Judged) -> Iterator[Draft]:
         severity="note",
         confidence="low",
         message=f"This check names {plain(_B)} and leaves out {plain(_THOR)}, which has tcgen05 and tensor memory too.",
-        label=f"true on {core}",
+        label=judged.told(judged.gate.yes, core),
         advice="Check the family.",
         remedy=Remedy("test", core | _THOR, evidence=_SAME, unsafe=_UNPROVED),
         compares=_B | _THOR,
@@ -310,7 +310,7 @@ def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> 
         severity=severity,
         confidence=confidence,
         message=f"{_said(parted)}.{_same(context, parted)}{why}",
-        label=f"{'has rows for' if judged.gate.is_a('table', 'lookup') else 'true on'} {judged.core}",
+        label=judged.told(judged.gate.yes, judged.core),
         advice=f"Name a target that {called(parted.left_out)} loads there too: its own, or the family's."
         if exact_target(context, judged, parted.left_out, parted.taken)
         else _advice(parted),

@@ -187,7 +187,7 @@ def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proo
         severity="warning",
         confidence="medium",
         message=f"`{owner}.{name}` accepts {called(wrong)}, but {uses}.{lacks}",
-        label=f"true on {plain(admitted)}",
+        label=judged.told(judged.working, admitted),
         advice=f"This minimum has no upper bound. Refuse all but {right} {where}." if least else returned,
         legal=proof.legal,
         related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[:8]),

@@ -193,7 +193,7 @@ def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
         severity="note",
         confidence="low",
         message=f"The name `{judged.gate.name}` means {plain(named)}, but it is true on {called(wrong)} too.",
-        label=f"true on {judged.core}",
+        label=judged.told(judged.gate.yes, judged.core),
         advice="Give it an upper bound, or rename it.",
         legal=named,
     )

@@ -321,7 +321,7 @@ def _draft(
         severity=severity,
         confidence="medium" if severity == "warning" else "low",
         message=message,
-        label=f"admits {judged.admitted}",
+        label=judged.told(judged.working, judged.admitted),
         advice=f"Keep {called(wrong)} out, or say in the text that it works there."
         if legal
         else "Bound the check to 10.x if the code behind it uses tcgen05 or a kernel for 10.x.",

@@ -130,10 +130,10 @@ def _draft(
         severity="warning",
         confidence="medium",
         message=f"This check lets {called(wrong)} through. {len(narrow)} other checks {what} keep {them(wrong)} out.",
-        label=f"admits {judged.admitted}",
+        label=judged.told(judged.working, judged.admitted),
         advice=f"Check for {plain(legal)} as the others do, or open all of them.",
         legal=legal,
-        related=tuple(RelatedSpan(other.module, other.at, f"admits {other.admitted}") for other in narrow[:_SHOWN]),
+        related=tuple(RelatedSpan(other.module, other.at, other.told(other.working, other.admitted)) for other in narrow[:_SHOWN]),
         remedy=bounded(
             context, judged, judged.working, wrong, says, doubt=f"only the other gates {what} speak against it"
         ),
