@@ -43,7 +43,7 @@ error[BW102] leak: `cap[0](1)` admits sm_120 to tcgen05
   |
   = lets in: sm_120 (if the rest of the check holds)
   = works on: no chip
-  = no fix: the literal is compared with a queried limit
+  = no automatic fix: the literal is compared with a queried limit
 """
     assert render(rich_report, Setting(lines=sources)) == expected
 

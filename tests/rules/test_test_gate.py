@@ -105,7 +105,7 @@ def test_the_rest_of_a_generation(tmp_path: Path, code: str, reason: str, safe: 
 
 NEWER = f"@pytest.mark.skipif({CAP} < ({{}}, 0), reason='older')\n"
 OLDER = f"@pytest.mark.skipif({CAP} >= (11, 0), reason='newer')\n"
-TCGEN05 = "stands for tcgen05 and tensor memory. Only 10.0 to 11.0 have them."
+TCGEN05 = "stands for tcgen05 and tensor memory. Only 10.x and 11.0 have them."
 WGMMA = "stands for wgmma. Only 9.0 has it."
 
 

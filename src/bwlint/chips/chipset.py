@@ -135,6 +135,8 @@ def siblings(chip: Chip) -> ChipSet:
 
 _LONGEST_EXCEPTION = 4
 _SHORTEST_RANGE = 3
+_FEW_MAJORS = 2
+"""Whole majors are listed one by one up to here: "9.0 and 10.x" is easier to read than "9.0 to 10.7"."""
 
 
 @cache
@@ -151,6 +153,8 @@ def _words(chips: ChipSet) -> str:
     missing = _pieces(_with_old_names(~chips))
     if len(~chips) <= _LONGEST_EXCEPTION and len(missing) <= (1 if run else len(own)):
         return f"every chip but {_listed(missing)}"
+    if len(own) == _FEW_MAJORS and ChipSet.union(_major(each.major) for each in chips) == chips:
+        return _listed(own)
     return run or _listed(own)
 
 
@@ -184,11 +188,21 @@ def _pieces(chips: ChipSet) -> list[str]:
 
 
 def _range(chips: Sequence[Chip]) -> str | None:
-    """ "8.0 to 9.0", if there are enough chips and none is left out between them."""
+    """ "8.6 to 9.0", if there are enough chips and none is left out between them."""
     if len(chips) < _SHORTEST_RANGE:
         return None
     between = [each for each in _CHIPS if chips[0].joined <= each.joined <= chips[-1].joined]
-    return f"{chips[0]} to {chips[-1]}" if len(between) == len(chips) else None
+    if len(between) != len(chips):
+        return None
+    first, last = (f"{end.major}.x" if _has_family(end.major, chips) else "" for end in (chips[0], chips[-1]))
+    if chips[0].major == chips[-1].major or not last:
+        return f"{chips[0]} to {chips[-1]}"
+    return f"{first or chips[0]} to {last}"
+
+
+def _has_family(major: int, chips: Sequence[Chip]) -> bool:
+    """Whether all chips of a major version are among some, and are several."""
+    return len(_major(major)) > 1 and _major(major) <= ChipSet.joining(chips)
 
 
 def _listed(pieces: Sequence[str]) -> str:

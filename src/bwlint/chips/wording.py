@@ -22,7 +22,7 @@ def only(chips: ChipSet) -> str:
 
 
 def refused_but(legal: ChipSet) -> str:
-    """Whom a refusal refuses that leaves `legal`: "all but 10.0 to 11.0", and of few "12.x"."""
+    """Whom a refusal refuses that leaves `legal`: "all but 10.x and 11.0", and of few "12.x"."""
     words = plain(legal)
     few = words.removeprefix("every chip but ")
     return few if few != words else f"all but {words}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bwlint.model.escape import visible
-from bwlint.model.findings import SEVERITIES, WHOLE_FILE, Finding, Report
+from bwlint.model.findings import SEVERITIES, WHOLE_FILE, Edit, Finding, Fix, Report
 from bwlint.model.naming import counted
 from bwlint.report import Setting
 from bwlint.report.snippet import Mark, Paint, draw, last_line, reaches
@@ -28,6 +28,7 @@ STYLES = {
 
 
 _CODE = re.compile(r"`[^`]*`")
+_UNTRIED = "not looked for, as there are many findings: --fix --unsafe-fixes --diff shows it if there is one"
 CAUSE = "cause"
 """Findings that say the same but for names: the first is shown whole, the others by their places."""
 GROUPS: dict[str, Callable[[Finding], str]] = {
@@ -42,8 +43,11 @@ def render(report: Report, setting: Setting) -> str:
     """The findings of `report`, a block each with an empty line between; a group below a line with its number."""
     paint = painter(setting.color)
 
+    untried = bool(report.stats.get("untried"))
+
     def blocks(findings: Iterable[Finding]) -> str:
-        return "\n".join("".join(f"{row}\n" for row in _block(finding, setting, paint)) for finding in findings)
+        found = (_block(finding, setting, paint, untried=untried) for finding in findings)
+        return "\n".join("".join(f"{row}\n" for row in block) for block in found)
 
     if setting.group_by == CAUSE:
         found = by_cause(report.findings)
@@ -62,7 +66,9 @@ def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Findings that differ only in names together: the gravest first, then the most frequent."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for one in findings:
-        said = (_CODE.sub("`", text) for text in (one.message, *(f"{key} {value}" for key, value in _remarks(one))))
+        fix = f"{one.fix.title} {one.fix.applicability}" if one.fix else one.fix_refused or ""
+        told = (f"{key} {value}" for key, value in _remarks(one) if key != "fix")
+        said = (_CODE.sub("`", text) for text in (one.message, fix, *told))
         groups.setdefault((one.severity, one.rule, *said), []).append(one)
     return sorted(groups.values(), key=lambda group: (-SEVERITIES.index(group[0].severity), -len(group)))
 
@@ -91,7 +97,7 @@ def _color(text: str, style: str) -> str:
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if text else text
 
 
-def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
+def _block(finding: Finding, setting: Setting, paint: Paint, *, untried: bool) -> Iterator[str]:
     marks = _marks(finding)
     gutter = _gutter(marks)
     bar = paint(f"{'':>{gutter}} |", "gutter")
@@ -104,7 +110,8 @@ def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
             yield from (bar, *rows) if rows else ()
             arrow = ":::"
     yield bar
-    for key, value in _remarks(finding):
+    hidden = untried and finding.severity != "note" and not (finding.fix or finding.fix_refused)
+    for key, value in (*_remarks(finding), *((("fix", _UNTRIED),) if hidden else ())):
         yield f"{'':>{gutter}} {paint('=', 'gutter')} {paint(f'{key}:', 'title')} {visible(value)}"
 
 
@@ -161,14 +168,27 @@ def _marks(finding: Finding) -> list[tuple[str, list[Mark]]]:
 
 
 def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
-    yield from sets(finding)
+    yield from ((name, chips) for name, chips in sets(finding) if not finding.label.endswith(f" {chips}"))
     if finding.advice:
         yield "instead", finding.advice
     if finding.fix:
-        yield "fix", f"{finding.fix.title} ({finding.fix.applicability})"
-    if finding.fix_refused:
-        yield "no fix", finding.fix_refused
+        yield "fix", _fix(finding, finding.fix)
+    elif finding.fix_refused:
+        yield "no automatic fix", finding.fix_refused
     if finding.verdict is not None:
         yield finding.verdict.outcome, finding.verdict.reason
     if finding.trace is not None:
         yield finding.trace.sighting, finding.trace.reason
+
+
+def _fix(finding: Finding, fix: Fix) -> str:
+    """What an edit does, where, and how sure it is."""
+    first = fix.edits[0]
+    at = "" if (first.path, first.region.line) == (finding.path, finding.region.line) else _elsewhere(finding, first)
+    _, _, doubt = fix.proof.evidence.partition(" (unsafe: ")
+    return f"{fix.title}{at} ({fix.applicability}{f': {doubt[:-1]}' if doubt else ''})"
+
+
+def _elsewhere(finding: Finding, edit: Edit) -> str:
+    file = "" if edit.path == finding.path else f"{Path(edit.path).name}:"
+    return f" at {file or 'line '}{edit.region.line}"

@@ -205,7 +205,7 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
             return
     bound = next(own_words.open_bound(context, judged), None) if said.open_ended else None
     if bound is not None:
-        message = "This text promises every later chip, but the name of the code behind the check rules out 12.x."
+        message = f"This text promises {called(context.targets)}, but the code behind the check is named for 10.x."
         found = _draft(judged, text, message, "Name the chips that the code was written for.")
         yield replace(found, claims=bound.claims)
 

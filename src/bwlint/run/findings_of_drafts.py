@@ -44,8 +44,8 @@ from bwlint.sources.texts import Names, Texts
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import Judged
 
-FEW = 100_000
-"""Characters that proofs of fixes may read where nobody has asked for fixes: about a second."""
+FEW = 300_000
+"""Characters that proofs of fixes may read where nobody has asked for fixes: some three seconds."""
 
 
 @dataclass(slots=True)

@@ -98,7 +98,7 @@ def subject(root: Path, about: str, piece: str, after: str = "", text: str = KER
         path=home,
         region=claim.at or at,
         message="lets 12.x through",
-        related=(Related("pkg/kernels.py", at, "works on 10.0 to 11.0"),),
+        related=(Related("pkg/kernels.py", at, "works on 10.x and 11.0"),),
         claims=(claim,),
     )
     return Subject(finding, claim, str(root / home), str(root))

@@ -283,6 +283,11 @@ def test_helper_that_skips_tests_of_which_nothing_is_known(project: Project, nam
     assert all("[0] not in (10, 11)" in text for _, text in fixes)
 
 
+def test_helper_that_skips_more_of_which_nothing_is_known_than_of_what_fails(project: Project) -> None:
+    third = "\n\ndef test_three():\n    _skip_if_unavailable()\n    another()\n"
+    assert of_test(project, HEAD + SKIPPING_TWO + third)[0] == []
+
+
 METHOD = """\
 import torch
 
@@ -639,3 +644,38 @@ class AbsMax:
 def test_a_bound_ends_where_its_advice_does(project: Project, source: str, bound: str) -> None:
     ((_, text),) = project({"m.py": source}).fixes("leak")
     assert bound in text
+
+
+LOGGED = """\
+import logging
+
+import torch
+
+from kernels import kernel, other
+
+
+def can_fuse(device):
+    return torch.cuda.get_device_capability(device) >= (10, 0)
+
+
+def run(x):
+    fused = x.ndim == 2 and can_fuse(x.device)
+    if x.ndim == 2 and not fused:
+        {}
+    if fused:
+        return kernel()
+    return other()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "bounded"),
+    [
+        ('logging.debug("no fused kernel on %s", x.device)', True),
+        ('logging.debug("no fused kernel"); x = x.flatten()', False),
+        ("x = other()", False),
+    ],
+)
+def test_flag_that_a_log_line_asks_too(project: Project, line: str, bounded: bool) -> None:
+    found = project({"kernels.py": KERNELS, "m.py": LOGGED.format(line)})
+    assert [("(10, 0) <= " in text or "(12, 0)" in text) for _, text in found.fixes("leak")] == [True] * bounded

@@ -52,7 +52,7 @@ def body(text: str, parameters: str = "int sm") -> str:
         (body("if (sm == 120) a();"), [("sm == 120", "12.0 only")]),
         (body("if (!(sm == 120)) a();"), [("!(sm == 120)", "every chip but 12.0")]),
         (body("if (sm == 120 && fast) a();"), [("sm == 120 && fast", "12.0 only")]),
-        (body("if (sm >= 100 && sm < 120) a();"), [("sm >= 100 && sm < 120", "10.0 to 11.0")]),
+        (body("if (sm >= 100 && sm < 120) a();"), [("sm >= 100 && sm < 120", "10.x and 11.0")]),
         (body("if (sm / 10 == 12) a();"), [("sm / 10 == 12", "12.x")]),
         (body("sm = sm / 10; if (sm == 12) a();"), [("sm == 12", "12.x")]),
         (
@@ -178,8 +178,8 @@ def test_where_the_capability_comes_from(text: str, expected: str) -> None:
         ("if (sm < 90) return; if (sm == 120) a();", ["every chip", "9.0 and newer"]),
         ("if (sm < 90) { x(); } if (sm == 120) a();", ["every chip", "every chip"]),
         ("if (sm >= 90) { if (sm == 120) a(); }", ["every chip", "9.0 and newer"]),
-        ("if (sm >= 90) { x(); } else { if (sm == 80) a(); }", ["every chip", "7.0 to 8.9"]),
-        ("if (sm >= 90) { return; } else { x(); } if (sm == 80) a();", ["every chip", "7.0 to 8.9"]),
+        ("if (sm >= 90) { x(); } else { if (sm == 80) a(); }", ["every chip", "7.x and 8.x"]),
+        ("if (sm >= 90) { return; } else { x(); } if (sm == 80) a();", ["every chip", "7.x and 8.x"]),
     ],
 )
 def test_who_gets_to_a_gate(text: str, expected: list[str]) -> None:

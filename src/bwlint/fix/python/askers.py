@@ -35,20 +35,22 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 def askers(job: Job, judged: Judged, origin: Judged) -> Iterator[Judged]:
     """The gates that ask the one to be mended, `judged` first; itself, where nobody else does."""
     yield judged
-    if origin is not judged or is_global(judged.gate):
-        name = origin.gate.name
-        for one in asking(job.context, origin):
-            own = one.module.names.get(name) if one.module is not job.module else None
-            if one.gate != judged.gate and (own is None or own.op == "import"):
-                yield one
-        helpers = (one for one in job.context.beside(job.module) if one.gate.kind == "helper-call")
-        yield from (one for one in helpers if one.gate.name == origin.gate.qualname and one.gate != judged.gate)
+    if origin is judged and not is_global(judged.gate):
+        return
+    name = origin.gate.name
+    found = list(asking(job.context, origin))
+    helpers = (one for one in job.context.beside(job.module) if one.gate.kind == "helper-call")
+    found += (one for one in helpers if one.gate.name == origin.gate.qualname and one not in found)
+    for one in found:
+        own = one.module.names.get(name) if one.module is not job.module else None
+        if one.gate != judged.gate and (own is None or own.op == "import"):
+            yield one
 
 
 def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet, *, tests: bool = False) -> NoFix | None:
     """Why a gate is not bounded: a user has an arm for the chips, runs on them, or has no such need; or its name.
 
-    `tests` lets those be skipped of which nothing is known.
+    `tests` lets those be skipped of which nothing is known, up to half of them.
     """
     said = plain(gone & job.context.targets)
     if (own := next(filter(None, (_own_arm(job, user, gone) for user in users)), None)) is not None:
@@ -57,13 +59,30 @@ def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet, *,
     promised = named_in(name) if users[0] is not asked else NONE
     if promised & gone:
         return NoFix(f"the name of `{name}` promises {said}: give the test at {place(users[0])} its own check")
+    unknown = 0
     for user in users[1:]:
         works = job.context.works_there(user) or job.context.admitted_behind(user, gone)
         skipped = tests and user.in_test and refuses(user.other)
-        if not surely_fails(job, user, gone) and (works or not (skipped or _alike(job, user, gone))):
+        if surely_fails(job, user, gone) or _only_says_so(job, user):
+            continue
+        known = not works and _alike(job, user, gone)
+        unknown += not known
+        if works or not (skipped or known) or unknown > len(users) / 2:
             told = f"where {said} work" if works else f"where nothing shows that {said} fail"
             return NoFix(f"`{name}` is also used at {place(user)}, {told}: give this place its own check")
     return None
+
+
+def _only_says_so(job: Job, user: Judged) -> bool:
+    """Whether nothing but a message hangs on a gate: the lines of a log are no work that a chip could lose."""
+    yes, no = user.gate.yes, user.gate.no
+    if not (yes.ends == no.ends == "fall" and yes.texts and no.empty) or yes.uses:
+        return False
+    source = job.source if user.module is job.module else Texts().source(user.module.path)
+    syntax = parse(source or "")
+    tests = (node for node in ast.walk(syntax.tree) if isinstance(node, ast.If)) if syntax is not None else ()
+    asked = next((node for node in tests if span(node.test).holds(user.gate.at)), None)
+    return asked is not None and all(isinstance(one, ast.Expr) for one in asked.body)
 
 
 def patched(job: Job, judged: Judged) -> NoFix | None:

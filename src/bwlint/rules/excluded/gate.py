@@ -583,11 +583,11 @@ def draft(judged: Judged, kept: Kept) -> Draft:
     of_chain = kept.at is not None and not judged.owns_comparison  # its end is mended, and no helper that it asks
     return Draft(
         rule=RULE,
-        place=replace(place, gate=None) if of_chain else place,
+        place=replace(place, gate=None, admitted=NONE, certain=NONE) if of_chain else place,
         severity=kept.severity,
         confidence=kept.confidence,
         message=kept.reason,
-        label=f"admits {judged.admitted}",
+        label=f"where {called(out)} end up" if of_chain else judged.told(judged.working, judged.admitted),
         advice=let_in if kept.severity != "note" else _OPEN,
         related=(kept.related,) if kept.related else (),
         cause=(judged.module.path, judged.gate.text) if kept.repeated else None,

@@ -18,7 +18,7 @@ from bwlint.model.facts import Function, Module
 from bwlint.model.naming import spoken
 from bwlint.rules.leak import RULE
 from bwlint.rules.leak.bounds import bounded
-from bwlint.world.gates import Judged
+from bwlint.world.gates import Judged, refuses
 from bwlint.world.proofs import NeedProof, Node
 
 _ASKED = re.compile(
@@ -177,6 +177,8 @@ def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proo
     right = plain(admitted & proof.legal or proof.legal)
     function = judged.module.functions.get(judged.gate.qualname)
     returned = f"Return true for {right} only." if function is not None else f"Accept {right} only."
+    if refuses(judged.other):
+        returned = f"Refuse {called(wrong)} here too."
     least = function is not None and _is_number(function)
     others = (one for one, _ in context.evidence.methods(judged.module, owner) if is_asked(one) and one != name)
     where = f"at the top of `{one}`" if (one := next(others, "")) else "where it is used"

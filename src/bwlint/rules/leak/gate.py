@@ -159,7 +159,7 @@ def _let_through_before(context: Context, judged: Judged, need: Need, wrong: Chi
             continue
         for side in (other.gate.yes, other.gate.no):
             if wrong & other.on(side) and other.on(side) != other.sets.live and _uses(side, need):
-                yield RelatedSpan(other.module, other.at, "this check lets them through too")
+                yield RelatedSpan(other.module, other.at, f"bound this check too: it lets {called(wrong)} through")
 
 
 def _uses(side: Side, need: Need) -> bool:

@@ -236,7 +236,7 @@ def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
     if any(pair[-1].isdigit() for pair in need.pairs):  # what is built for a plain target has no chip's own instruction
         return f"Refuse {called(wrong)} here, or compile this code for {them(wrong)}."
     right = plain(need.legal & judged.on(side) or need.legal)  # of those that come there today
-    if judged.in_test and side is judged.gate.no:
+    if judged.in_test:
         return f"Run it on {right} only, and skip it elsewhere."
     bound = f"Bound the check to {right}" if side is judged.gate.yes else f"Let only {right} get past this check"
     return f"{bound}. Give {called(wrong)} another kernel or an error."

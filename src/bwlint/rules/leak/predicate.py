@@ -175,7 +175,9 @@ def comparisons(context: Context, judged: Judged) -> Iterator[RelatedSpan]:
     """The comparisons of the helpers that a gate asks, which are mended there for all who ask."""
     for value in () if judged.owns_comparison else _functions(context, judged):
         own = (gate for gate in value.module.gates if gate.qualname == value.function.qualname)
-        yield from (RelatedSpan(value.module, gate.at, f"`{value.function.qualname}` compares here") for gate in own)
+        yield from (
+            RelatedSpan(value.module, gate.at, f"the comparison in `{value.function.qualname}`") for gate in own
+        )
     for node in walk(judged.gate.test):
         kept = held_by_self(context.tree, judged.module, node) if node.op == "attr" else None
         if kept is not None and kept.at is not None and context.tree.value(judged.module, kept).device:

@@ -133,7 +133,9 @@ def _draft(
         label=judged.told(judged.working, judged.admitted),
         advice=f"Check for {plain(legal)} as the others do, or open all of them.",
         legal=legal,
-        related=tuple(RelatedSpan(other.module, other.at, other.told(other.working, other.admitted)) for other in narrow[:_SHOWN]),
+        related=tuple(
+            RelatedSpan(other.module, other.at, other.told(other.working, other.admitted)) for other in narrow[:_SHOWN]
+        ),
         remedy=bounded(
             context, judged, judged.working, wrong, says, doubt=f"only the other gates {what} speak against it"
         ),
