@@ -10,6 +10,9 @@ from analysed import BOTH, analysed
 from bwlint.ledger.question import Question
 from bwlint.ledger.verdicts import verdict
 
+TCGEN05 = "Does the code for them need tcgen05, tensor memory or more than 99 KiB of shared memory, which 12.x lack?"
+WGMMA = "Does the code for them need wgmma or tcgen05, which 12.x lack? TMA and clusters are there."
+
 
 def asked(folder: Path, name: str, text: str, form: str) -> list[Question]:
     found = analysed(folder, {name: text}, targets=BOTH).questions
@@ -23,19 +26,31 @@ GUARDED = "#if {}\n__device__ int f() {{ return 1; }}\n#endif\n"
     ("test", "kind", "why"),
     [
         ("__CUDA_ARCH__ >= 800", "pass", "the same answer"),
-        ("__CUDA_ARCH__ >= 1000", "review", "12.x take the branch of 10.0; 8.9 and 9.0 take another"),
-        ("defined(FAST) && __CUDA_ARCH__ >= 1000", "review", "12.x take the branch of 10.0; 8.9 and 9.0 take another"),
+        (
+            "__CUDA_ARCH__ >= 1000",
+            "review",
+            "Treats 12.x and 10.0 alike, and 8.9 and 9.0 differently. " + TCGEN05,
+        ),
+        (
+            "defined(FAST) && __CUDA_ARCH__ >= 1000",
+            "review",
+            "Treats 12.x and 10.0 alike, and 8.9 and 9.0 differently. " + TCGEN05,
+        ),
         # An alternative that no build sets makes nobody alike: this passed once.
         (
             "(__CUDA_ARCH__ >= 1000) || defined(__IDE__)",
             "review",
-            "12.x take the branch of 10.0; 8.9 and 9.0 take another",
+            "Treats 12.x and 10.0 alike, and 8.9 and 9.0 differently. " + TCGEN05,
         ),
         ("defined(FAST) || defined(__CUDA_ARCH__)", "pass", "the same answer"),
         # A tenth of the number that was meant: true for everybody.
         ("__CUDA_ARCH__ >= 90", "review", "`__CUDA_ARCH__` is 890 for 8.9: every target is above 90"),
         ("__CUDA_ARCH__ < 120", "review", "every target is above 120"),
-        ("__CUDA_ARCH__ >= 90 * 10", "review", "12.x take the branch of 9.0 and 10.0; 8.9 takes another"),
+        (
+            "__CUDA_ARCH__ >= 90 * 10",
+            "review",
+            "Treats 12.x, 9.0 and 10.0 alike, and 8.9 differently. " + WGMMA,
+        ),
     ],
 )
 def test_guards(tmp_path: Path, test: str, kind: str, why: str) -> None:
@@ -79,13 +94,13 @@ PYTHON = "import torch\n\ncap = torch.cuda.get_device_capability()\n\n\n"
     ("text", "kind", "why"),
     [
         # Whether a value is true is not what it is.
-        ("def pick(args):\n    return args.hardware or str(cap)\n", "open", "its value may differ"),
+        ("def pick(args):\n    return args.hardware or str(cap)\n", "open", "the value that it hands on may differ"),
         ("def ok(args):\n    return args.force or cap >= (8, 0)\n", "pass", "get the same answer"),
         # A card is one of several of its chip.
         (
             "name = torch.cuda.get_device_name()\nif 'L40S' in name:\n    fast()\n",
             "review",
-            "12.x take the branch of 9.0 and 10.0; 8.9 takes another",
+            "Treats 12.x, 9.0 and 10.0 alike, and 8.9 differently. " + WGMMA,
         ),
     ],
 )

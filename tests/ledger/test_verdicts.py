@@ -9,6 +9,10 @@ from bwlint.ledger.question import Question, Table, columns, shape
 from bwlint.ledger.verdicts import verdict
 from bwlint.model.ledger import RowForm, RowPlace
 
+TCGEN05 = "Does the code for them need tcgen05, tensor memory or more than 99 KiB of shared memory, which 12.x lack?"
+WGMMA = "Does the code for them need wgmma or tcgen05, which 12.x lack? TMA and clusters are there."
+OTHER_WAY = "Would 12.x run what the others get, or is this the right way for them?"
+
 BOTH = ChipSet.of("12.0", "12.1")
 YES = "8.9 9.0 10.0 10.3 11.0 12.0 12.1"
 
@@ -68,24 +72,42 @@ def test_what_passes(form: RowForm, answers: Table, marks: str, why: str) -> Non
             table("12.0 12.1 10.0", c9_0="?"),
             "",
             "review",
-            "12.x take the branch of 10.0; 8.9 takes another",
+            "Treats 12.x and 10.0 alike, and 8.9 differently. " + TCGEN05,
         ),
-        ("gate", table("10.0 12.0 12.1"), "", "review", "12.x take the branch of 10.0; 8.9 and 9.0 take another"),
-        ("gate", table("9.0"), "", "review", "12.x take the branch of 8.9 and 10.0; 9.0 takes another"),
-        ("asked", table("9.0 10.0 12.0 12.1"), "", "review", "12.x take the branch of 9.0 and 10.0; 8.9 takes another"),
+        (
+            "gate",
+            table("10.0 12.0 12.1"),
+            "",
+            "review",
+            "Treats 12.x and 10.0 alike, and 8.9 and 9.0 differently. " + TCGEN05,
+        ),
+        (
+            "gate",
+            table("9.0"),
+            "",
+            "review",
+            "Treats 12.x, 8.9 and 10.0 alike, and 9.0 differently. " + OTHER_WAY,
+        ),
+        (
+            "asked",
+            table("9.0 10.0 12.0 12.1"),
+            "",
+            "review",
+            "Treats 12.x, 9.0 and 10.0 alike, and 8.9 differently. " + WGMMA,
+        ),
         (
             "gate",
             table("12.0 12.1"),
             "",
             "review",
-            "12.x take another branch than 8.9, 9.0 and 10.0, which agree",
+            "Treats 12.x unlike 8.9, 9.0 and 10.0. Is there a reason?",
         ),
         (
             "gate",
             table("", other="else", c8_9="arm 1", c9_0="arm 1", c10_0="arm 2"),
             "",
             "review",
-            "12.x take a branch that no neighbour takes; nothing shows that it is right",
+            "Treats 12.x like no neighbour. Is there a reason?",
         ),
         # Who is built for is told first, whichever way the asked chips go.
         (
@@ -132,11 +154,11 @@ def test_what_does_not(form: RowForm, answers: Table, marks: str, kind: str, why
 @pytest.mark.parametrize(
     ("asked", "answers", "why"),
     [
-        ("9.0", "9.0", "9.0 takes another branch than 8.9 and 10.0, which agree"),
-        ("9.0", "8.9 9.0", "9.0 takes the branch of 8.9; 10.0 takes another"),
+        ("9.0", "9.0", "Treats 9.0 unlike 8.9 and 10.0. Is there a reason?"),
+        ("9.0", "8.9 9.0", "Treats 9.0 and 8.9 alike, and 10.0 differently. Is there a reason?"),
         # That the twins differ is no matter of Hopper's.
         ("9.0", "8.9 9.0 10.0 12.0", "8.9"),
-        ("10.0", "10.0 12.0 12.1", "10.0 takes another branch than 8.9 and 9.0, which agree"),
+        ("10.0", "10.0 12.0 12.1", "Treats 10.0 unlike 8.9 and 9.0. Is there a reason?"),
         ("9.0 12.0", "9.0", "different answers for 9.0 and 12.0"),
         ("12.0", "12.0", "different answers for 12.0 and 12.1"),
     ],
@@ -150,7 +172,9 @@ def test_other_chips_are_asked_about(asked: str, answers: str, why: str) -> None
 def test_what_depends_on_more_than_the_chip_says_so() -> None:
     told, decided = table("", other="may"), table("10.0 12.0 12.1")
     found = verdict(question("gate", told, decided=decided), BOTH)
-    assert found.why == "as far as the chip decides, 12.x take the branch of 10.0; 8.9 and 9.0 take another"
+    assert (
+        found.why == "The chip's part of this check treats 12.x and 10.0 alike, and 8.9 and 9.0 differently. " + TCGEN05
+    )
 
 
 def test_what_depends_on_more_for_some_chips_is_not_alike() -> None:

@@ -101,6 +101,8 @@ def test_the_contract() -> None:
 # Text
 
 GOLDEN = """\
+Most suspicious first. review: chips are treated differently, and you have to
+say whether that is right. open: bwlint cannot tell what this decides.
 Below each chip stands its answer: Y yes; N no; m depends on more than the chip;
 E error; ? bwlint does not know; 1, 2 branch of the chain; 0 else. The checked
 chips are left of |.
@@ -114,7 +116,7 @@ chips are left of |.
     12.1: raises "needs SM120"
     behind it: `cutlass_moe` needs nothing above 12.0 (csrc/moe.cu:88)
     why: It cuts 12.1 from 12.0, and nothing proves that right or wrong.
-    3f9a12bc04de; pass for 12.0, review for 12.1; also csrc/moe.cu:88 (behind
+    id 3f9a12bc04de; pass for 12.0, review for 12.1; also csrc/moe.cu:88 (behind
     it), tests/test_moe.py:9 (checked here)
 
  2. open  csrc/dispatch.cuh:7
@@ -124,10 +126,12 @@ chips are left of |.
         2    2  |    0    1    m    E    ?
     12.0, 12.1: launches `moe_kernel<Sm100>`
     why: Nothing is known of `moe_kernel`.
-    001122334455; 1 more of this subject
+    id 001122334455; 1 more row about dispatch
 
 and 1 more: --top 0 shows all, --kind and --subject fewer
-decide: bwlint audit --decide 3f9a12bc04de fine|broken|later --reason WHY
+decide: bwlint audit --decide 3f9a12bc04de VERDICT --reason WHY
+VERDICT: fine (the row becomes a pass), broken (it becomes a fail), later (it
+stays, and --fail-on leaves it out)
 """
 
 
@@ -138,10 +142,10 @@ def text_of(*rows: Any, **given: Any) -> str:
 @pytest.mark.parametrize(
     ("others", "told"),
     [
-        ((), "3f9a12bc04de"),
-        (("its message",), "3f9a12bc04de; also a.py:2 (its message)"),
-        (("",), "3f9a12bc04de; also a.py:2"),
-        (("here",) * 4, "3f9a12bc04de; also a.py:2 (here), a.py:3 (here), 2 more places"),
+        ((), "id 3f9a12bc04de"),
+        (("its message",), "id 3f9a12bc04de; also a.py:2 (its message)"),
+        (("",), "id 3f9a12bc04de; also a.py:2"),
+        (("here",) * 4, "id 3f9a12bc04de; also a.py:2 (here), a.py:3 (here), 2 more places"),
     ],
 )
 def test_the_other_places_of_a_row_are_named(others: tuple[str, ...], told: str) -> None:
@@ -193,13 +197,13 @@ def test_a_terminal_says_how_wide_it_is(width: int) -> None:
 
 def test_a_long_path_loses_folders_and_keeps_its_name() -> None:
     path = "vllm/model_executor/layers/quantization/compressed_tensors/schemes/compressed_tensors_w8a8_fp8.py"
-    head = text_of(make_row(places=(RowPlace(path, 123, 123),))).splitlines()[2]
+    head = text_of(make_row(places=(RowPlace(path, 123, 123),))).splitlines()[4]
     assert head == " 1. review  vllm/.../schemes/compressed_tensors_w8a8_fp8.py:123"
 
 
 def test_signs_in_colour() -> None:
     lines = text_of(CHAIN, make_row(), color=True, width=80).splitlines()
-    assert lines[8] == "    " + "    \x1b[1;36m2\x1b[0m" * 2 + "  |    0    1    ◧    !    ?"
+    assert lines[10] == "    " + "    \x1b[1;36m2\x1b[0m" * 2 + "  |    0    1    ◧    !    ?"
     assert "    \x1b[32m■\x1b[0m    \x1b[1;33m□\x1b[0m  |    □    ■    ■    ■    □" in "\n".join(lines)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
-from bwlint.chips import ChipSet
+from bwlint.chips import EVERY, ChipSet
 from bwlint.chips.queries import names_model
 from bwlint.chips.wording import plain
 from bwlint.judging.aside import aside_marks
@@ -80,8 +81,8 @@ def _decided(sets: Sets, chip: str) -> Answer:
 
 def _chain(context: Context, arms: Sequence[Judged]) -> Question:
     first, asked = arms[0], context.targets
-    names = columns(asked)
     by_name = any(map(_asks_product, arms))
+    names = (*columns(asked), *_only_for(arms, columns(asked), by_name=by_name))
     table: Table = tuple((chip, _arm(arms, chip, answer, by_name=by_name)) for chip in names)
     decided: Table = tuple((chip, _arm(arms, chip, _decided, by_name=by_name)) for chip in names)
     unknown = _not_decided(arms, table)
@@ -124,6 +125,13 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
         key=key,
         asks=tuple(_asks(arms)),
     )
+
+
+def _only_for(arms: Sequence[Judged], shown: Sequence[str], *, by_name: bool) -> tuple[str, ...]:
+    """The first chip that a chain treats unlike all that a table shows, where it treats those alike."""
+    told = {_arm(arms, chip, answer, by_name=by_name) for chip in shown}
+    others = (chip.name for chip in EVERY if chip.name not in shown) if len(told) == 1 else ()
+    return tuple(islice((chip for chip in others if _arm(arms, chip, answer, by_name=by_name) not in told), 1))
 
 
 def _of_tests_own(context: Context, judged: Judged) -> str:
@@ -182,7 +190,7 @@ def _not_decided(arms: Sequence[Judged], table: Table) -> str:
     if {told for _, told in table} == {"may"} and (arms[0].gate.is_a("helper-call") or not arms[0].sets.core):
         return _NOT_KNOWN
     if arms[0].gate.kind in ANSWERS and test.op == "or" and test.args[0][-1].op not in _BOOLEAN:
-        return "every chip finds it true, or every chip false; its value may differ"
+        return "this test has the same outcome on every chip; the value that it hands on may differ"
     return ""
 
 
@@ -267,7 +275,12 @@ def _told(sides: dict[str, Side], answers: Mapping[str, Answer], gate: Gate | No
         elif gate is not None and gate.is_data and refuses(side):
             does = "is left out"
         elif gate is not None and gate.kind in ANSWERS and does in ways.VAGUE:
-            does = f"decides the answer of `{gate.name}`"
+            is_told = answers[chip] in ("yes", "no") and gate.test.op in _BOOLEAN
+            does = (
+                f"`{gate.name}` is {'true' if answers[chip] == 'yes' else 'false'}"
+                if is_told
+                else f"decides `{gate.name}`"
+            )
         elif does in ways.VAGUE:
             continue
         elif gate is not None and gate.kind == "helper-call" and not side.texts and refuses(side):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bwlint.chips import ChipSet
-from bwlint.chips.wording import plain
+from bwlint.chips import ChipSet, group
+from bwlint.chips.wording import plain, them
 from bwlint.ledger.question import Question
 from bwlint.model.ledger import Answer, RowKind
 
@@ -88,13 +89,31 @@ def _unlike(question: Question, asked: ChipSet) -> str:
         same, rest = _and(plain(asked), *like), _and(*unlike)
         built, left = (rest, same) if own == {"no"} else (same, rest)
         return f"{_BUILT} {built}, and not on {left}"
-    part = "as far as the chip decides, " if len({answer for _, answer in question.table}) == 1 else ""
-    take, rest = ("takes" if len(chips) == 1 else "take" for chips in (asked, unlike))
+    of_chip = "The chip's part of this check treats" if len({answer for _, answer in question.table}) == 1 else "Treats"
+    if "is-refused" in question.marks:
+        stop, do = ("stops", "would it") if len(asked) == 1 else ("stop", "would they")
+        left = f"{_and(*unlike)} {'does' if len(unlike) == 1 else 'do'} not"
+        return f"{plain(asked)} {stop} here; {left}. If let in, {do} run the code behind it?"
     if like:
-        return f"{part}{plain(asked)} {take} the branch of {_and(*like)}; {_and(*unlike)} {rest} another"
+        said = f"{of_chip} {_and(plain(asked), *like)} alike, and {_and(*unlike)} differently."
+        return f"{said} {_to_find_out(like, asked)}"
     if len({others[chip] for chip in unlike}) > 1:
-        return f"{part}{plain(asked)} {take} a branch that no neighbour takes; nothing shows that it is right"
-    return f"{part}{plain(asked)} {take} another branch than {_and(*unlike)}{', which agree' if unlike[1:] else ''}"
+        return f"{of_chip} {plain(asked)} like no neighbour. Is there a reason?"
+    return f"{of_chip} {plain(asked)} unlike {_and(*unlike)}. Is there a reason?"
+
+
+def _to_find_out(like: Sequence[str], asked: ChipSet) -> str:
+    """What somebody has to know of code that the asked chips share with these neighbours, and with no other."""
+    if not asked <= group("consumer-blackwell"):
+        return "Is there a reason?"
+    lack = f"which {plain(asked)} {'lacks' if len(asked) == 1 else 'lack'}"
+    if "8.9" in like:
+        return f"Would {plain(asked)} run what the others get, or is this the right way for {them(asked)}?"
+    if "10.0" not in like:
+        return f"Does the code for them need wgmma, {lack}?"
+    if "9.0" in like:
+        return f"Does the code for them need wgmma or tcgen05, {lack}? TMA and clusters are there."
+    return f"Does the code for them need tcgen05, tensor memory or more than 99 KiB of shared memory, {lack}?"
 
 
 def _answers(question: Question, asked: ChipSet) -> dict[str, Answer]:

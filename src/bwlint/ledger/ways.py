@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator
 
 from bwlint.model.expr import Expr
@@ -11,6 +12,7 @@ from bwlint.world.gates import answers_no, refuses
 NOTHING, SOMETHING, ON = "does nothing of its own", "returns something else", "goes on"
 VAGUE = frozenset({NOTHING, SOMETHING, ON})
 """Phrases that say nothing of what is done."""
+_BUILT_IN = frozenset(dir(builtins))
 _FEW = 2
 _MOST = 80
 """Characters of a message that are told."""
@@ -53,7 +55,9 @@ def marks(side: Side) -> Iterator[str]:
 
 def _called(side: Side) -> list[str]:
     names = dict.fromkeys(
-        use.name.lstrip(".") for use in (*side.choices, *side.uses) if use.how in ("call", "instruction", "atom")
+        use.name.lstrip(".")
+        for use in (*side.choices, *side.uses)
+        if use.how in ("call", "instruction", "atom") and use.name not in _BUILT_IN
     )
     return list(names)[:_FEW]
 

@@ -26,7 +26,16 @@ _FEW_PLACES = 2
 # A sentence that is longer is somebody's whole message.
 _MOST_LINES = 3
 _STYLES: dict[RowKind, str] = {"fail": "error", "review": "warning", "open": "note", "pass": "good"}
+_KINDS: dict[RowKind, str] = {
+    "fail": "fail: bwlint check reports it as wrong.",
+    "review": "review: chips are treated differently, and you have to say whether that is right.",
+    "open": "open: bwlint cannot tell what this decides.",
+    "pass": "pass: nothing to do.",
+}
 _GLYPHS = {"yes": "■", "no": "□", "may": "◧", "error": "!", "-": "-", "?": "?", "else": "0"}
+_VERDICTS = (
+    "VERDICT: fine (the row becomes a pass), broken (it becomes a fail), later (it stays, and --fail-on leaves it out)"
+)
 _LETTERS = {**_GLYPHS, "yes": "Y", "no": "N", "may": "m", "error": "E"}
 _MEANINGS = {
     "yes": "yes",
@@ -48,17 +57,17 @@ def render(ledger: Ledger, setting: Setting, top: int = FEW, hidden: int = 0) ->
     width = max(setting.width, _LEAST_WIDTH)
     paint = text.painter(setting.color)
     lines: list[str] = []
-    if any(row.table for row in shown):
-        lines += [*textwrap.wrap(_legend(shown, setting), width), ""]
+    told = " ".join(_KINDS[kind] for kind in _KINDS if any(row.kind == kind for row in shown))
+    lines += [*textwrap.wrap(f"Most suspicious first. {told}", width)]
+    lines += [*(textwrap.wrap(_legend(shown, setting), width) if any(row.table for row in shown) else ()), ""]
     for rank, row in enumerate(shown, 1):
         lines += [*_block(rank, row, setting, width, paint), ""]
     if left := len(ledger.rows) - len(shown):
         lines.append(f"and {left:,} more: --top 0 shows all, --kind and --subject fewer")
     if hidden:
         lines.append(f"and {hidden:,} that only name a chip or an amount: --kind open shows them")
-    lines.append(
-        f"decide: bwlint audit --decide {shown[0].fingerprint[:SHORT_FINGERPRINT]} fine|broken|later --reason WHY"
-    )
+    lines.append(f"decide: bwlint audit --decide {shown[0].fingerprint[:SHORT_FINGERPRINT]} VERDICT --reason WHY")
+    lines += textwrap.wrap(_VERDICTS, width)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -146,7 +155,7 @@ def _said(row: Row) -> str:
 
 def _rest(row: Row) -> Iterator[str]:
     """What a row is called by, its verdicts where they differ, and how much more there is of it."""
-    yield row.fingerprint[:SHORT_FINGERPRINT]
+    yield f"id {row.fingerprint[:SHORT_FINGERPRINT]}"
     if len({kind for _, kind in row.verdicts}) > 1:
         yield ", ".join(f"{kind} for {chip}" for chip, kind in row.verdicts)
     others = [f"{place.path}:{place.line}{f' ({place.says})' * bool(place.says)}" for place in row.places[1:]]
@@ -154,7 +163,7 @@ def _rest(row: Row) -> Iterator[str]:
         more = len(others) - _FEW_PLACES
         yield "also " + ", ".join(others[:_FEW_PLACES] + [counted(more, "more place")] * (more > 0))
     if row.same_subject:
-        yield f"{len(row.same_subject):,} more of this subject"
+        yield f"{counted(len(row.same_subject), 'more row')} about {row.subject}"
 
 
 def _legend(rows: Iterable[Row], setting: Setting) -> str:
