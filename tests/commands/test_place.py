@@ -165,7 +165,7 @@ def why_silent(text: str) -> tuple[int, str]:
         ("p/pick.py:5", ["p/pick.py:5: check reports this:\n\nwarning[BW101] family-split: "]),
         ("p/asks.py:5", ["a comment silences this (measured):\n\nwarning[BW101] family-split: ", " 1. pass  "]),
         ("p/asks.py:11", [" 1. pass  ", "why: 12.x, 10.0, 9.0 and 8.9 get the same answer\n", "\npass: `why` says "]),
-        ("p/asks.py:17", [" 1. review  ", "why: 12.x take the branch of 8.9; 9.0", "\nreview: the checked chips "]),
+        ("p/asks.py:17", [" 1. review  ", "why: Treats 12.x and 8.9 alike", "\nreview: the checked chips "]),
         (
             "p/asks.py:23",
             [" 1. open  ", "why: names 12.x; bwlint does not know", "\nopen: `why` says what bwlint does not know"],

@@ -136,7 +136,7 @@ def test_questions_to_review_stand_above_their_lines(tmp_path: Path) -> None:
         assert lenses
         (lens,) = lenses
         assert lens.range.start.line == 2
-        assert lens.command.title == "12.0, 12.1: review (12.x take the branch of 8.9 and 9.0; 10.0 takes another)"
+        assert lens.command.title == "12.0, 12.1: review (Treats 12.x, 8.9 and 9.0 alike, and 10.0 differently)"
 
     serving(tmp_path, talk)
 

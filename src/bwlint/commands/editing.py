@@ -78,7 +78,8 @@ def _questions(rows: Sequence[Row], path: str) -> Iterator[LineNote]:
         place = row.places[0]
         if row.kind == "review" and not row.findings and Path(place.path) == Path(path):
             chips = ", ".join(chip for chip, kind in row.verdicts if kind == "review")
-            yield LineNote(place.line, f"{chips}: review ({row.why})")
+            why, _, _ = row.why.partition(". ")
+            yield LineNote(place.line, f"{chips}: review ({why})")
 
 
 def tabulated(path: str, targets: Sequence[str]) -> tuple[LineNote, ...]:

@@ -139,7 +139,9 @@ def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choic
 def _needs(plan: Plan, *, many: bool = False) -> str:
     made, needs = ("are", "need") if many else ("is", "needs")
     verb = f"{made} made for" if plan.costs else needs
-    return f"{verb} NVLink" if plan.by_links else f"{verb} a chip of {plain(plan.legal)}"
+    return (
+        f"{verb} NVLink" if plan.by_links else f"{verb} compute capability {plain(plan.legal).replace(' and ', ' or ')}"
+    )
 
 
 def _branches(context: Context, module: Module) -> Iterator[Draft]:
