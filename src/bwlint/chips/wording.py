@@ -34,6 +34,12 @@ def called(chips: ChipSet) -> str:
     return f"{first} ({first.products[0]})" if first and len(chips) == 1 and first.products else plain(chips)
 
 
+def shortened(text: str, most: int = 60) -> str:
+    """A text on one line, cut where it is longer."""
+    line = " ".join(text.split()).replace("`", "'")
+    return line if len(line) <= most else f"{line[: most - 3].rstrip()}..."
+
+
 def capital(text: str) -> str:
     """A text as the beginning of a sentence."""
     return text[:1].upper() + text[1:]
@@ -42,6 +48,10 @@ def capital(text: str) -> str:
 def them(chips: ChipSet) -> str:
     """The pronoun for chips that a sentence has named: "it" for one, else "them"."""
     return "it" if len(chips) == 1 else "them"
+
+
+def its(chips: ChipSet) -> str:
+    return "its" if len(chips) == 1 else "their"
 
 
 def have(chips: ChipSet) -> str:

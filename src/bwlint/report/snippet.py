@@ -18,6 +18,8 @@ Paint = Callable[[str, str], str]
 """Paints a text in a style of `text.STYLES`."""
 
 _TAB = 4
+_SHORT = 3
+"""So many lines below its first a span may end and be shown whole."""
 _CUT = "..."
 # A line longer than this (a data blob) is cut before it is laid out, which takes time for each character.
 _LONG = 4000
@@ -93,6 +95,9 @@ def _strokes(mark: Mark, lines: Sequence[str]) -> Iterator[_Stroke]:
         yield _Stroke(region.line, start, end, mark.label, mark)
         return
     yield _Stroke(region.line, start, len(first), "", mark)
+    for number in range(region.line + 1, region.end_line) if region.end_line - region.line <= _SHORT else ():
+        text = lines[number - 1].rstrip()
+        yield _Stroke(number, len(text) - len(text.lstrip()), len(text), "", mark)
     indent = min(len(last) - len(last.lstrip()), end)
     yield _Stroke(region.end_line, indent, end, mark.label, mark)
 

@@ -58,7 +58,7 @@ def sets(finding: Finding) -> list[tuple[str, str]]:
     is_served, rows = CATEGORIES[finding.category].is_served, []
     name = "loads on" if is_served else "lets in" if finding.category in _GATES else "reached by"
     if finding.admitted or any(claim.kind in ("gate", "guard") for claim in finding.claims):
-        let_in = _let_in(finding.admitted, finding.certain)
+        let_in = words(finding.admitted) if name == "reached by" else _let_in(finding.admitted, finding.certain)
         rows += [(name, let_in)] if let_in != _ANYBODY else []
     if finding.legal is not None:
         rows.append(("works on", words(finding.legal)))

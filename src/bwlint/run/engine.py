@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -395,6 +396,7 @@ class Judging:
 
 
 _ASKED_ELSEWHERE = NoFix("the check is in another file: mend it there")
+_TRUTH = re.compile(r"(?:true|false) on [^(]*[^( ](?P<rest>(?: \(.*)?)$")
 _LESS: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
 
 
@@ -457,8 +459,19 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
         first = own or max(group, key=_weight)
         kept = [draft for draft in kept if draft is not own]
         related = tuple(RelatedSpan(module, d.at, "used here") for d in group[:8])
-        kept.append(replace(first, place=replace(first.place, at=at), related=(*first.related, *related)))
+        label = first.label if own else _label(judged, at, first)
+        kept.append(replace(first, place=replace(first.place, at=at), label=label, related=(*first.related, *related)))
     return kept
+
+
+def _label(judged: Sequence[Judged], at: Span, draft: Draft) -> str:
+    """What is said of a flag or predicate in place of what was said of a use of it, which may be turned round."""
+    origin = next((one for one in judged if one.gate.at == at), None)
+    said = _TRUTH.match(draft.label)
+    if origin is None or said is None or not draft.place.admitted:
+        return draft.label
+    side = origin.gate.yes if draft.place.admitted & origin.core == draft.place.admitted else origin.gate.no
+    return origin.told(side, draft.place.admitted) + said["rest"]
 
 
 def _weight(draft: Draft) -> tuple[int, int]:

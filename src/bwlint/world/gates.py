@@ -96,6 +96,10 @@ class Judged:
         negations = (node for node in walk(self.gate.test) if node.op == "not" and node.at and node.at != self.at)
         return sum(node.at is not None and node.at.holds(self.at) for node in negations) % 2 == 1
 
+    def falls_short_of(self, side: Side) -> bool:
+        """Whether a side is a way of its own for who does not pass: no refusal stands on the other side."""
+        return side is self.gate.no and not refuses(self.gate.yes) and not answers_no(self.gate.yes)
+
     def decides(self, side: Side) -> bool:
         """Whether a side is taken because of the device, or is the last one asked for in front of an error."""
         last = self.gate.position > 0 and side is self.gate.yes and refuses(self.gate.no)

@@ -21,7 +21,12 @@ from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import is_question
 from bwlint.world.tree import Tree, is_skip
 
-_WORDS = {"list": "this list names", "build": "this is built for", "gate": "this refuses", "skip": "this skips"}
+_WORDS = {
+    "list": "this list names",
+    "build": "this is built for",
+    "gate": "the checks here refuse",
+    "skip": "this skips",
+}
 _AMOUNT = re.compile(rf"(?:^|[_.]){words.said('amounts')}(?:[_.]|$)|^[bklmnst]$", re.I)
 _EMPTY = re.compile(r"(?:^|_)empty$", re.I)
 _NOTHING = {("==", 0), ("<=", 0), ("<", 1)}

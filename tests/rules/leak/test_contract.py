@@ -95,7 +95,9 @@ def test_what_the_finding_says(tmp_path: Path) -> None:
     (found,) = drafts(tmp_path, files, "leak")
     said = "`Backend.get_min_capability` accepts 12.x, but `Backend` refuses all but 9.0 and 10.x."
     assert found.message == said
-    assert found.advice == "This minimum has no upper bound. Refuse all but 9.0 and 10.x where it is used."
+    assert (
+        found.advice == "A minimum keeps no later chip out. Raise an error for all but 9.0 and 10.x where it is used."
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def mend(job: Job) -> Fix | NoFix:
     if guarded is None or wrapper is None or family is None:
         return NoFix("the wrapper is not found again in this file")
     if wrapper.unknown or not wrapper.places or len(wrapper.places) < len(wrapper.kernels):
-        return NoFix(f"`{wrapper.name}` is used in too many places, or in none")
+        return NoFix(f"the uses of `{wrapper.name}` decide: look at each of them first")
     name, texts = name_of(family), Texts()
     edits = tuple(edit for place in wrapper.places for edit in _renamed(texts, place, wrapper.name, name))
     if len(edits) < len(wrapper.places):

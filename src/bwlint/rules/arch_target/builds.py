@@ -719,7 +719,7 @@ class _BuildFile:
             return _AskedList(here, f"From CUDA {low} on this check fails, and the list of line {carry.at[0]} applies.")
         if here is not None:
             apart = "condition" if here.toolkits & built.toolkits else "toolkit"
-            return _AskedList(built, f"`{carry.name}` has one under another {apart}.")
+            return _AskedList(built, f"Line {here.carry.at[0]} names one for another {apart}.")
         if named := self._under_its_name(carry):
             return _AskedList(built, f"`{carry.name}` has one in {named}.")
         recent = [target for target in every if target.number >= _HOPPER]

@@ -580,6 +580,7 @@ def draft(judged: Judged, kept: Kept) -> Draft:
     out = kept.chips
     place = DraftPlace.of_gate(judged, kept.at)
     let_in = f"Let {called(out)} in, or say in a comment why {'they stay' if len(out) > 1 else 'it stays'} out."
+    told = judged.told(judged.working, judged.admitted)
     of_chain = kept.at is not None and not judged.owns_comparison  # its end is mended, and no helper that it asks
     return Draft(
         rule=RULE,
@@ -587,7 +588,7 @@ def draft(judged: Judged, kept: Kept) -> Draft:
         severity=kept.severity,
         confidence=kept.confidence,
         message=kept.reason,
-        label=f"where {called(out)} end up" if of_chain else judged.told(judged.working, judged.admitted),
+        label=told if kept.at in (None, judged.at) else f"where {called(out)} end up",
         advice=let_in if kept.severity != "note" else _OPEN,
         related=(kept.related,) if kept.related else (),
         cause=(judged.module.path, judged.gate.text) if kept.repeated else None,

@@ -147,7 +147,7 @@ def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -
     if other is None:
         return found
     theirs = other.gate.qualname.rpartition(".")[2]
-    message = f"This list names {called(wrong)}, but `{theirs}` is there for {them(wrong)}."
+    message = f"{found.message} `{theirs}` is there for {them(wrong)}."
     related = (RelatedSpan(judged.module, other.at, f"`{theirs}` is for {other.core}"), *found.related)
     return replace(found, severity="warning", confidence="medium", message=message, related=related)
 

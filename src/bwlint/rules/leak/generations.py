@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bwlint.chips import NONE, ChipSet, group, spelling, words
 from bwlint.chips.wording import called, listed, plain
@@ -114,13 +115,15 @@ def _draft(
 ) -> Draft:
     name = use.name.rpartition(".")[2]
     beside = f" Beside it is `{other.name.rpartition('.')[2]}`." if other is not None else ""
+    short = judged.falls_short_of(side)
+    way = f"This check is false on {called(wrong)}, and they use" if short else f"This check lets {called(wrong)} use"
     own = "wgmma" if _of(use) == _HOPPER else "tcgen05"
     return Draft(
         rule=RULE,
-        place=DraftPlace.of_gate(judged),
+        place=replace(DraftPlace.of_gate(judged), admitted=judged.on(side)),
         severity="note" if use.role == NUMBER and not built else "warning",  # sizes go with the dispatch that launches
         confidence="medium",
-        message=f"This check lets {called(wrong)} use `{name}`, which is named for {plain(_of(use))}.{beside}",
+        message=f"{way} `{name}`, which is named for {plain(_of(use))}.{beside}",
         label=judged.told(side),
         advice=f"Bound this case to {plain(_of(use))}: {own} runs nowhere else. Give {called(wrong)} another kernel.",
         legal=_of(use),

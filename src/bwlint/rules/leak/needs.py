@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, siblings, words
 from bwlint.chips.mentions import OPEN_ENDED, mentioned
-from bwlint.chips.wording import called, lacking, plain, reached, sentence, them
+from bwlint.chips.wording import called, its, lacking, plain, reached, sentence, them
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
@@ -205,9 +205,11 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     meant = own_words.asks_by_name(judged, wrong) or own_words.lists(judged, wrong)
     proved = need.strength == PROOF and not (need.use.is_a("define", "text") and meant)
     named = need.use.name if need.use.how == "text" else called_by(need.use.name)
-    related = [RelatedSpan(judged.module, need.use.at, sentence(named, need.what))]
+    beside = () if need.use.at == judged.at else (RelatedSpan(judged.module, need.use.at, sentence(named, need.what)),)
+    related = list(beside)
     related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
     subject = f"The check `{judged.gate.text}`" if _UNNUMBERED.fullmatch(judged.gate.text) else "This check"
+    subject += " is false on" if judged.falls_short_of(side) else " lets"
     return Draft(
         rule=RULE,
         category="test-gate" if judged.in_test else None,
@@ -231,13 +233,13 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
 
 
 def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
-    if judged.in_test and need.legal == EVERY - wrong:
-        return f"Skip it on {called(wrong)} too."
     if any(pair[-1].isdigit() for pair in need.pairs):  # what is built for a plain target has no chip's own instruction
         return f"Refuse {called(wrong)} here, or compile this code for {them(wrong)}."
-    right = plain(need.legal & judged.on(side) or need.legal)  # of those that come there today
     if judged.in_test:
-        return f"Run it on {right} only, and skip it elsewhere."
+        return f"Skip it on {called(judged.on(side) - need.legal)} too."
+    right = plain(need.legal & judged.on(side) or need.legal)  # of those that come there today
+    if judged.falls_short_of(side):
+        return f"Give {called(wrong)} a branch or an error of {its(wrong)} own. This one works on {right}."
     bound = f"Bound the check to {right}" if side is judged.gate.yes else f"Let only {right} get past this check"
     return f"{bound}. Give {called(wrong)} another kernel or an error."
 
@@ -246,12 +248,14 @@ def said(subject: str, need: Need, wrong: ChipSet) -> str:
     """What lets chips through to what does not work there, in one or two sentences."""
     named = need.use.name if need.use.how == "text" else called_by(need.use.name)
     if need.use.how == "define":
-        return f"{subject} lets {called(wrong)} in, but the name `{named}` stands for {need.what}."
+        into = "" if subject.endswith(" on") else " in"
+        return f"{subject} {called(wrong)}{into}, but the name `{named}` stands for {need.what}."
     where = need.where.partition("<")[0]
     last = named if where.rpartition(".")[2] in ("", "__init__", named) else where
     further = f"`{named}` and on to " if last != named else ""
     lacks = lacking(need.kind if need.strength == PROOF else "name", need.what, wrong)
-    return f"{subject} lets {called(wrong)} through to {further}{reached(last, need.what)}.{lacks}"
+    way = f", which leads {them(wrong)} to" if subject.endswith(" on") else " through to"
+    return f"{subject} {called(wrong)}{way} {further}{reached(last, need.what)}.{lacks}"
 
 
 def only_imported(judged: Judged, need: Need) -> bool:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.operations import on_the_host
-from bwlint.chips.wording import called, have, only, plain
+from bwlint.chips.wording import called, have, only, plain, shortened
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -253,7 +253,9 @@ def _texts(judged: Judged) -> Iterator[_WordsBeside]:
     if refuses(judged.other) and judged.other.texts:
         yield _WordsBeside("its own message", judged.other.texts[0].text, judged.other.texts[0].at)
     if judged.gate.comment:
-        yield _WordsBeside("the comment beside it", judged.gate.comment, judged.at)
+        yield _WordsBeside(
+            f"the comment `{shortened(judged.gate.comment.strip('#/* '))}`", judged.gate.comment, judged.at
+        )
     if judged.gate.kind in ANSWERS:
         function = judged.module.functions.get(judged.gate.qualname)
         if function is not None and function.doc:
@@ -280,10 +282,10 @@ def _signs(context: Context, judged: Judged) -> Iterator[_WordsBeside]:
             yield _WordsBeside(said.what, f"mentions {found[0]}", said.at)
     for use in judged.working.uses:
         if use.sure and use.how in ("call", "import", "text") and _WAYS.search(use.name):
-            yield _WordsBeside(f"`{use.name.rpartition('.')[2]}`", "is a name from 10.x code", use.at)
+            yield _WordsBeside(f"`{use.name.rpartition('.')[2]}`", "is by its name code for 10.x", use.at)
     for name in (judged.gate.name, *judged.gate.qualname.split(".")[-2:]):
         if _WAYS.search(name):
-            yield _WordsBeside(f"`{name}`", "is a name from 10.x code", judged.at)
+            yield _WordsBeside(f"`{name}`", "is by its name code for 10.x", judged.at)
     if refuses(judged.other) and context.near_tcgen05(judged):
         yield _WordsBeside("this file", "uses tcgen05, at least in part", judged.at)
     chosen = _backend(judged.gate.yes), _backend(judged.gate.no)

@@ -9,7 +9,7 @@ from operator import or_
 from pathlib import PurePath
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.chips.wording import called, plain, them
+from bwlint.chips.wording import called, plain, shortened, them
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -122,7 +122,8 @@ def _draft(
     context: Context, judged: Judged, wrong: ChipSet, subject: tuple[str, str], narrow: list[Judged], legal: ChipSet
 ) -> Draft:
     kind, name = subject
-    what = {"message": "with this message", "call": f"in front of `{name}`"}.get(kind, f"for {kind} `{name}`")
+    told = {"message": f"with the message `{shortened(name)}`", "call": f"in front of `{name}`"}
+    what = told.get(kind, f"for {kind} `{name}`")
     says = f"the code behind the checks {what} does not work on {plain(wrong)}"
     return Draft(
         rule=RULE,
