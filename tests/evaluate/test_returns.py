@@ -19,6 +19,7 @@ BY_PHASE = (
     "def supports(prefill=False):\n    if os.environ.get('INVARIANT'):\n        return False\n"
     "    if cap == (9, 0) or cap[0] == 12:\n        return not prefill\n    return cap[0] == 10\n"
 )
+FITS = "def fits(rows):\n    if anything():\n        return False\n    return fitted(rows)\n"
 TENS = ChipSet.where(lambda chip: chip.major == 10)
 ASKS = TENS | ChipSet.of("9.0", "12.0", "12.1")
 OLDER = ChipSet.where(lambda chip: chip.major < 10)
@@ -32,6 +33,8 @@ OLDER = ChipSet.where(lambda chip: chip.major < 10)
         (ASKED.replace("False", "True"), "has(10)", EVERY, EVERY - OLDER, EVERY - OLDER),
         (OVERRIDDEN, "capability() == (12, 0)", ChipSet.of("12.0"), ChipSet.of("12.0"), ChipSet.of("12.0")),
         (OVERRIDDEN, "capability()[0] >= 10", EVERY - OLDER, EVERY - OLDER, EVERY - OLDER),
+        (FITS, "fits(8) and cap[0] >= 10", EVERY - OLDER, NONE, EVERY - OLDER),
+        (FITS, "not fits(8) or cap[0] >= 10", EVERY, EVERY - OLDER, EVERY - OLDER),
         (BY_PHASE, "supports(prefill=True)", TENS, NONE, TENS),
         (BY_PHASE, "supports(prefill=False)", ASKS, NONE, ASKS),
         (BY_PHASE, "supports(anything())", ASKS, NONE, TENS),

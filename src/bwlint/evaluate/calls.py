@@ -319,12 +319,13 @@ def _returned(run: Interpreter, function: Function, frame: EvaluationFrame) -> V
     """The first return whose conditions hold, lane by lane; a doubtful one joins with what comes after it.
 
     What nobody knows, and nobody knows whether it is returned, is an override (of the environment, of a caller) and
-    says nothing, but that an error in doubt is not all that may come; the neutral projection drops every value in doubt
-    that is no matter of the device.
+    says nothing of an answer that is a matter of the device, but that an error in doubt is not all that may come; the
+    neutral projection drops every value in doubt that is no matter of the device.
     """
     pending: list[bool] = [True] * len(CHIPS)
     doubtful: list[list[Any]] = [[] for _ in CHIPS]
     dropped: list[list[Any]] = [[] for _ in CHIPS]
+    asks = False
     lanes: list[Any] = [Unknown()] * len(CHIPS)
     device = guessed = False
     for path, result in function.returns:
@@ -338,6 +339,7 @@ def _returned(run: Interpreter, function: Function, frame: EvaluationFrame) -> V
             continue
         value = run.evaluate(result, frame)
         device, guessed = device or value.device, guessed or value.guessed
+        asks = asks or value.device or taken.device
         for i, (take, lane) in enumerate(zip(taken.spread(), value.spread(), strict=True)):
             if not pending[i] or take is False:
                 continue
@@ -353,7 +355,7 @@ def _returned(run: Interpreter, function: Function, frame: EvaluationFrame) -> V
     for i in range(len(CHIPS)):
         if pending[i] and doubtful[i]:
             found = vectors.join_all(doubtful[i])
-            lanes[i] = vectors.join_all([*dropped[i], found]) if isinstance(found, Raises) else found
+            lanes[i] = found if asks and not isinstance(found, Raises) else vectors.join_all([*dropped[i], found])
     first = lanes[0]
     if all(lane is first or (type(lane) is type(first) and lane == first) for lane in lanes):
         lanes = [first]

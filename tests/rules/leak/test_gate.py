@@ -232,7 +232,8 @@ def test_programs_of_one_folder_are_held_against_each_other_however_many_others_
     assert [(Path(one.module.path).name, one.message) for one in found] == [
         (
             "c.cu",
-            "This check lets 12.x through. 2 other checks with the message `This example requires a GPU of the ring kernel` keep them out.",
+            "This check lets 12.x through. 2 other checks with the message"
+            " `This example requires a GPU of the ring kernel` keep them out.",
         )
     ]
 
