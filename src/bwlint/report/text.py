@@ -27,6 +27,9 @@ STYLES = {
 }
 
 
+_BESIDE = 2
+"""So many lines from what a finding underlines an edit is seen to belong there."""
+_SHORT_LINE = 100
 _CODE = re.compile(r"`[^`]*`")
 _UNTRIED = "not looked for, as there are many findings: --fix --unsafe-fixes --diff shows it if there is one"
 CAUSE = "cause"
@@ -66,9 +69,9 @@ def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Findings that differ only in names together: the gravest first, then the most frequent."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for one in findings:
-        fix = f"{one.fix.title} {one.fix.applicability}" if one.fix else one.fix_refused or ""
-        told = (f"{key} {value}" for key, value in _remarks(one) if key != "fix")
-        said = (_CODE.sub("`", text) for text in (one.message, fix, *told))
+        fix = f"{one.fix.title} {one.fix.applicability}" if one.fix else ""
+        told = (f"{key} {value}" for key, value in _remarks(one, fix))
+        said = (_CODE.sub("`", text) for text in (one.message, *told))
         groups.setdefault((one.severity, one.rule, *said), []).append(one)
     return sorted(groups.values(), key=lambda group: (-SEVERITIES.index(group[0].severity), -len(group)))
 
@@ -110,8 +113,9 @@ def _block(finding: Finding, setting: Setting, paint: Paint, *, untried: bool) -
             yield from (bar, *rows) if rows else ()
             arrow = ":::"
     yield bar
+    fix = _fix(finding, finding.fix, setting) if finding.fix else ""
     hidden = untried and finding.severity != "note" and not (finding.fix or finding.fix_refused)
-    for key, value in (*_remarks(finding), *((("fix", _UNTRIED),) if hidden else ())):
+    for key, value in (*_remarks(finding, fix), *((("fix", _UNTRIED),) if hidden else ())):
         yield f"{'':>{gutter}} {paint('=', 'gutter')} {paint(f'{key}:', 'title')} {visible(value)}"
 
 
@@ -167,12 +171,14 @@ def _marks(finding: Finding) -> list[tuple[str, list[Mark]]]:
     return groups
 
 
-def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
-    yield from ((name, chips) for name, chips in sets(finding) if not finding.label.endswith(f" {chips}"))
+def _remarks(finding: Finding, fix: str) -> Iterator[tuple[str, str]]:
+    for name, chips in sets(finding):
+        if re.search(rf" {re.escape(chips)}(?: \(|$)", finding.label) is None:  # which says the same
+            yield name, chips
     if finding.advice:
         yield "instead", finding.advice
     if finding.fix:
-        yield "fix", _fix(finding, finding.fix)
+        yield "fix", fix
     elif finding.fix_refused:
         yield "no automatic fix", finding.fix_refused
     if finding.verdict is not None:
@@ -181,14 +187,17 @@ def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
         yield finding.trace.sighting, finding.trace.reason
 
 
-def _fix(finding: Finding, fix: Fix) -> str:
+def _fix(finding: Finding, fix: Fix, setting: Setting) -> str:
     """What an edit does, where, and how sure it is."""
-    first = fix.edits[0]
-    at = "" if (first.path, first.region.line) == (finding.path, finding.region.line) else _elsewhere(finding, first)
+    own = [edit.region.line for edit in fix.edits if edit.path == finding.path]
+    near = range(finding.region.line - _BESIDE, finding.region.end_line + _BESIDE + 1)
+    at = "" if any(line in near for line in own) else _elsewhere(finding, fix.edits[0], setting)
     _, _, doubt = fix.proof.evidence.partition(" (unsafe: ")
     return f"{fix.title}{at} ({fix.applicability}{f': {doubt[:-1]}' if doubt else ''})"
 
 
-def _elsewhere(finding: Finding, edit: Edit) -> str:
+def _elsewhere(finding: Finding, edit: Edit, setting: Setting) -> str:
     file = "" if edit.path == finding.path else f"{Path(edit.path).name}:"
-    return f" at {file or 'line '}{edit.region.line}"
+    lines = setting.lines(edit.path) or ()
+    held = lines[edit.region.line - 1].strip() if edit.region.line <= len(lines) else ""
+    return f" at {file or 'line '}{edit.region.line}" + (f", `{held}`" if 0 < len(held) <= _SHORT_LINE else "")

@@ -19,6 +19,7 @@ from bwlint.world.tree import Sets
 _OF_DEVICES = re.compile(words.said("of-devices"), re.I)
 _ASKED_OF_IT = re.compile(r"^_*(?:device|gpu|platform|hardware)_(?:supports|can|has)_(?=[a-z])", re.I)
 """What `device_supports_nvfp4` says before it reaches what it is for."""
+_COMPARES = re.compile(r"[<>=]|\b(?:not|in|and|or)\b")
 _NO_TEST = {"list": "names", "table": "has rows for", "lookup": "has rows for"}
 TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.(?:py|cpp|cc|cu|cuh|h)$")
 
@@ -88,13 +89,15 @@ class Judged:
         found = self.on(side) if chips is None else chips
         if says := _NO_TEST.get(self.gate.kind):
             return f"{says} {found}"
+        if self.gate.kind == "helper-call" or (self.gate.kind == "skipif" and not _COMPARES.search(self.gate.text)):
+            return f"stops {found}" if refuses(side) else f"lets {found} through"
         return f"{'true' if (side is self.gate.yes) != self._turned else 'false'} on {found}"
 
     @property
     def _turned(self) -> bool:
         """Whether the underlined part is false where the check is true: it stands under a `not`."""
-        negations = (node for node in walk(self.gate.test) if node.op == "not" and node.at and node.at != self.at)
-        return sum(node.at is not None and node.at.holds(self.at) for node in negations) % 2 == 1
+        negations = (node for node in walk(self.gate.test) if node.op == "not" and node.at and node.at.holds(self.at))
+        return sum(bool(node.at != self.at or node.args[0].at == node.at) for node in negations) % 2 == 1
 
     def falls_short_of(self, side: Side) -> bool:
         """Whether a side is a way of its own for who does not pass: no refusal stands on the other side."""

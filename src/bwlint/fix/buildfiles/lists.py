@@ -62,7 +62,7 @@ def own(place: CarryPlace) -> Iterator[Proposal]:
         return
     chip = next(iter(alone))
     pieces = tuple(spellings.instead(token, Target(chip.joined, token.target.suffix)) for token in exact)
-    title = f"Build for the target of {chip}"
+    title = f"Build for {chip}, which alone gets here"
     yield Proposal(pieces, "family", title, place.gains, frozenset({place.index}), 0, "", spared=~alone)
 
 

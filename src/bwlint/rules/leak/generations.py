@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from bwlint.chips import NONE, ChipSet, group, spelling, words
-from bwlint.chips.wording import called, listed, plain
+from bwlint.chips.wording import called, its, listed, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -125,7 +125,9 @@ def _draft(
         confidence="medium",
         message=f"{way} `{name}`, which is named for {plain(_of(use))}.{beside}",
         label=judged.told(side),
-        advice=f"Bound this case to {plain(_of(use))}: {own} runs nowhere else. Give {called(wrong)} another kernel.",
+        advice=f"Give {called(wrong)} a branch or an error of {its(wrong)} own."
+        if short
+        else f"Bound this case to {plain(_of(use))}: {own} runs nowhere else. Give {called(wrong)} another kernel.",
         legal=_of(use),
         related=(
             RelatedSpan(judged.module, use.at, f"used on {judged.on(side)}"),

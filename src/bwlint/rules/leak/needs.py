@@ -236,10 +236,11 @@ def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
     if any(pair[-1].isdigit() for pair in need.pairs):  # what is built for a plain target has no chip's own instruction
         return f"Refuse {called(wrong)} here, or compile this code for {them(wrong)}."
     if judged.in_test:
-        return f"Skip it on {called(judged.on(side) - need.legal)} too."
+        left = judged.on(side) - need.legal
+        return f"Skip it on {called(ChipSet.joining(one for one in left if not one.renamed_to) or left)} too."
     right = plain(need.legal & judged.on(side) or need.legal)  # of those that come there today
     if judged.falls_short_of(side):
-        return f"Give {called(wrong)} a branch or an error of {its(wrong)} own. This one works on {right}."
+        return f"Give {called(wrong)} a branch or an error of {its(wrong)} own. The one taken now works on {right}."
     bound = f"Bound the check to {right}" if side is judged.gate.yes else f"Let only {right} get past this check"
     return f"{bound}. Give {called(wrong)} another kernel or an error."
 
@@ -249,7 +250,7 @@ def said(subject: str, need: Need, wrong: ChipSet) -> str:
     named = need.use.name if need.use.how == "text" else called_by(need.use.name)
     if need.use.how == "define":
         into = "" if subject.endswith(" on") else " in"
-        return f"{subject} {called(wrong)}{into}, but the name `{named}` stands for {need.what}."
+        return f"{subject} {called(wrong)}{into}, but the name `{named}` of the code around it stands for {need.what}."
     where = need.where.partition("<")[0]
     last = named if where.rpartition(".")[2] in ("", "__init__", named) else where
     further = f"`{named}` and on to " if last != named else ""

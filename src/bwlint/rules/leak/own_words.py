@@ -254,7 +254,7 @@ def _texts(judged: Judged) -> Iterator[_WordsBeside]:
         yield _WordsBeside("its own message", judged.other.texts[0].text, judged.other.texts[0].at)
     if judged.gate.comment:
         yield _WordsBeside(
-            f"the comment `{shortened(judged.gate.comment.strip('#/* '))}`", judged.gate.comment, judged.at
+            f"the comment `{shortened(judged.gate.comment.strip('#/* '), 100)}`", judged.gate.comment, judged.at
         )
     if judged.gate.kind in ANSWERS:
         function = judged.module.functions.get(judged.gate.qualname)
