@@ -250,7 +250,7 @@ def said(subject: str, need: Need, wrong: ChipSet) -> str:
     named = need.use.name if need.use.how == "text" else called_by(need.use.name)
     if need.use.how == "define":
         into = "" if subject.endswith(" on") else " in"
-        return f"{subject} {called(wrong)}{into}, but the name `{named}` of the code around it stands for {need.what}."
+        return f"{subject} {called(wrong)}{into}. By its name `{named}`, the code uses {need.what}."
     where = need.where.partition("<")[0]
     last = named if where.rpartition(".")[2] in ("", "__init__", named) else where
     further = f"`{named}` and on to " if last != named else ""
