@@ -209,7 +209,6 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     related = list(beside)
     related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
     subject = f"The check `{judged.gate.text}`" if _UNNUMBERED.fullmatch(judged.gate.text) else "This check"
-    subject += " is false on" if judged.falls_short_of(side) else " lets"
     return Draft(
         rule=RULE,
         category="test-gate" if judged.in_test else None,
@@ -222,7 +221,7 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
         ),
         severity="warning" if proved else "note",
         confidence=("high" if need.hops else "medium") if proved else "low",
-        message=said(subject, need, wrong),
+        message=said(subject, need, wrong, short=judged.falls_short_of(side)),
         label=judged.told(side),
         advice=_advice(judged, side, need, wrong),
         legal=need.legal,
@@ -245,18 +244,18 @@ def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
     return f"{bound}. Give {called(wrong)} another kernel or an error."
 
 
-def said(subject: str, need: Need, wrong: ChipSet) -> str:
-    """What lets chips through to what does not work there, in one or two sentences."""
+def said(subject: str, need: Need, wrong: ChipSet, *, short: bool = False) -> str:
+    """What lets chips through to what does not work there, or leaves it to those that fall short of it, in words."""
     named = need.use.name if need.use.how == "text" else called_by(need.use.name)
     if need.use.how == "define":
-        into = "" if subject.endswith(" on") else " in"
-        return f"{subject} {called(wrong)}{into}. By its name `{named}`, the code uses {need.what}."
+        admits = f"{subject} is false on {called(wrong)}" if short else f"{subject} lets {called(wrong)} in"
+        return f"{admits}. By its name `{named}`, the code uses {need.what}."
     where = need.where.partition("<")[0]
     last = named if where.rpartition(".")[2] in ("", "__init__", named) else where
     further = f"`{named}` and on to " if last != named else ""
     lacks = lacking(need.kind if need.strength == PROOF else "name", need.what, wrong)
-    way = f", which leads {them(wrong)} to" if subject.endswith(" on") else " through to"
-    return f"{subject} {called(wrong)}{way} {further}{reached(last, need.what)}.{lacks}"
+    leads = f"is false on {called(wrong)}, which leads {them(wrong)}" if short else f"lets {called(wrong)} through"
+    return f"{subject} {leads} to {further}{reached(last, need.what)}.{lacks}"
 
 
 def only_imported(judged: Judged, need: Need) -> bool:

@@ -228,7 +228,7 @@ def _draft(context: Context, judged: Judged, harm: Harm, others: Iterable[Relate
         rule=RULE,
         category=None,
         place=DraftPlace.of_gate(judged),
-        message=said(f"`{judged.gate.name}` lets", need, harm.wrong),
+        message=said(f"`{judged.gate.name}`", need, harm.wrong),
         related=(_asked_here(harm), *found.related, *others),
         remedy=bounded(context, judged, judged.gate.yes, harm.wrong, why, doubt=doubted(need, need.use.name)),
         cause=None,
