@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
 from bwlint.judging.claims import Claimed
 from bwlint.model.expr import Span
-from bwlint.model.facts import Gate, Module
+from bwlint.model.facts import Gate, Module, Side
 from bwlint.model.findings import Category, Confidence, NoFix, Severity
 from bwlint.model.located import Located
 from bwlint.model.rule import RuleTraits
@@ -96,6 +96,12 @@ class DraftPlace:
         """A test of the running program, or a part of it."""
         admitted, certain = judged.may, judged.must
         return cls(module=judged.module, at=at or judged.at, admitted=admitted, certain=certain, gate=judged.gate)
+
+    @classmethod
+    def of_side(cls, judged: Judged, side: Side) -> DraftPlace:
+        """A test, for the chips that take one of its sides."""
+        certain = judged.sets.live & (judged.sets.must if side is judged.gate.yes else ~judged.sets.may)
+        return cls(module=judged.module, at=judged.at, admitted=judged.on(side), certain=certain, gate=judged.gate)
 
     @classmethod
     def of_guard(cls, guarded: Guarded) -> DraftPlace:

@@ -82,7 +82,8 @@ def _decided(sets: Sets, chip: str) -> Answer:
 def _chain(context: Context, arms: Sequence[Judged]) -> Question:
     first, asked = arms[0], context.targets
     by_name = any(map(_asks_product, arms))
-    names = (*columns(asked), *_only_for(arms, columns(asked), by_name=by_name))
+    names = columns(asked)
+    names += _only_for(arms, names, by_name=by_name)
     table: Table = tuple((chip, _arm(arms, chip, answer, by_name=by_name)) for chip in names)
     decided: Table = tuple((chip, _arm(arms, chip, _decided, by_name=by_name)) for chip in names)
     unknown = _not_decided(arms, table)

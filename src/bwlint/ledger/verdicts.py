@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import ChipSet, group
-from bwlint.chips.wording import plain, them
+from bwlint.chips.wording import kib, plain, them
 from bwlint.ledger.question import Question
 from bwlint.model.ledger import Answer, RowKind
 
@@ -113,7 +113,8 @@ def _to_find_out(like: Sequence[str], asked: ChipSet) -> str:
         return f"Does the code for them need wgmma, {lack}?"
     if "9.0" in like:
         return f"Does the code for them need wgmma or tcgen05, {lack}? TMA and clusters are there."
-    return f"Does the code for them need tcgen05, tensor memory or more than 99 KiB of shared memory, {lack}?"
+    room = kib(max(chip.smem_per_block_optin or 0 for chip in asked))
+    return f"Does the code for them need tcgen05, tensor memory or more than {room} of shared memory, {lack}?"
 
 
 def _answers(question: Question, asked: ChipSet) -> dict[str, Answer]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator
 
+from bwlint.chips.wording import shortened
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Side
 from bwlint.world.gates import answers_no, refuses
@@ -20,7 +21,7 @@ _MOST = 80
 
 def does(side: Side) -> str:
     """A phrase: raises "needs SM90", returns None, calls `a`, `b`."""
-    said = f' "{_cut(side.texts[0].text)}"' if side.texts else ""
+    said = f' "{shortened(side.texts[0].text, _MOST)}"' if side.texts else ""
     if refuses(side):
         verb = {"raise": "raises an error", "skip": "skips the test", "exit": "ends the program"}[side.ends]
         return f"{verb.split(' ')[0]}{said}" if said and side.ends == "raise" else f"{verb}{said}"
@@ -66,9 +67,4 @@ def _value(value: Expr | None) -> str:
     if value is None or value.op != "const":
         return ""
     found = value.args[0]
-    return f'"{_cut(found)}"' if isinstance(found, str) else repr(found)
-
-
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _MOST else f"{line[: _MOST - 3]}..."
+    return f'"{shortened(found, _MOST)}"' if isinstance(found, str) else repr(found)

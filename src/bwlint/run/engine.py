@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -396,7 +395,6 @@ class Judging:
 
 
 _ASKED_ELSEWHERE = NoFix("the check is in another file: mend it there")
-_TRUTH = re.compile(r"(?:true|false) on [^(]*[^( ](?P<rest>(?: \(.*)?)$")
 _LESS: dict[Confidence, Confidence] = {"high": "medium", "medium": "low", "low": "low"}
 
 
@@ -467,11 +465,13 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
 def _label(judged: Sequence[Judged], at: Span, draft: Draft) -> str:
     """What is said of a flag or predicate in place of what was said of a use of it, which may be turned round."""
     origin = next((one for one in judged if one.gate.at == at), None)
-    said = _TRUTH.match(draft.label)
-    if origin is None or said is None or not draft.place.admitted:
+    use = next((one for one in judged if one.gate is draft.gate), None)
+    if origin is None or use is None:
         return draft.label
-    side = origin.gate.yes if draft.place.admitted & origin.core == draft.place.admitted else origin.gate.no
-    return origin.told(side, draft.place.admitted) + said["rest"]
+    chips = draft.place.admitted
+    own = origin.told(origin.gate.yes if chips <= origin.core else origin.gate.no, chips)
+    said = (use.told(side, told) for side in (use.gate.yes, use.gate.no) for told in (chips, use.core))
+    return next((own + draft.label.removeprefix(one) for one in said if draft.label.startswith(one)), draft.label)
 
 
 def _weight(draft: Draft) -> tuple[int, int]:

@@ -19,7 +19,6 @@ from bwlint.world.tree import Sets
 _OF_DEVICES = re.compile(words.said("of-devices"), re.I)
 _ASKED_OF_IT = re.compile(r"^_*(?:device|gpu|platform|hardware)_(?:supports|can|has)_(?=[a-z])", re.I)
 """What `device_supports_nvfp4` says before it reaches what it is for."""
-_COMPARES = re.compile(r"[<>=]|\b(?:not|in|and|or)\b")
 _NO_TEST = {"list": "names", "table": "has rows for", "lookup": "has rows for"}
 TEST_FILE = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.(?:py|cpp|cc|cu|cuh|h)$")
 
@@ -89,9 +88,15 @@ class Judged:
         found = self.on(side) if chips is None else chips
         if says := _NO_TEST.get(self.gate.kind):
             return f"{says} {found}"
-        if self.gate.kind == "helper-call" or (self.gate.kind == "skipif" and not _COMPARES.search(self.gate.text)):
+        if self.gate.kind == "helper-call" or (self.gate.kind == "skipif" and self._is_a_mark):
             return f"stops {found}" if refuses(side) else f"lets {found} through"
         return f"{'true' if (side is self.gate.yes) != self._turned else 'false'} on {found}"
+
+    @property
+    def _is_a_mark(self) -> bool:
+        """Whether what is compared is nowhere written out: `@requires_capability(10)`."""
+        test = self.gate.test
+        return test.op == "cmp" and all(part.at == test.at for part in test.args[1])
 
     @property
     def _turned(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from bwlint.chips import NONE, ChipSet, group, spelling, words
 from bwlint.chips.wording import called, its, listed, plain
@@ -120,7 +119,7 @@ def _draft(
     own = "wgmma" if _of(use) == _HOPPER else "tcgen05"
     return Draft(
         rule=RULE,
-        place=replace(DraftPlace.of_gate(judged), admitted=judged.on(side)),
+        place=DraftPlace.of_side(judged, side),
         severity="note" if use.role == NUMBER and not built else "warning",  # sizes go with the dispatch that launches
         confidence="medium",
         message=f"{way} `{name}`, which is named for {plain(_of(use))}.{beside}",

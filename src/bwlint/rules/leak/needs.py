@@ -205,20 +205,14 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     meant = own_words.asks_by_name(judged, wrong) or own_words.lists(judged, wrong)
     proved = need.strength == PROOF and not (need.use.is_a("define", "text") and meant)
     named = need.use.name if need.use.how == "text" else called_by(need.use.name)
-    beside = () if need.use.at == judged.at else (RelatedSpan(judged.module, need.use.at, sentence(named, need.what)),)
-    related = list(beside)
-    related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
+    related = [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
+    if need.use.at != judged.at:
+        related.insert(0, RelatedSpan(judged.module, need.use.at, sentence(named, need.what)))
     subject = f"The check `{judged.gate.text}`" if _UNNUMBERED.fullmatch(judged.gate.text) else "This check"
     return Draft(
         rule=RULE,
         category="test-gate" if judged.in_test else None,
-        place=DraftPlace(
-            module=judged.module,
-            at=judged.at,
-            admitted=judged.on(side),
-            certain=judged.sets.live & (judged.sets.must if side is judged.gate.yes else ~judged.sets.may),
-            gate=judged.gate,
-        ),
+        place=DraftPlace.of_side(judged, side),
         severity="warning" if proved else "note",
         confidence=("high" if need.hops else "medium") if proved else "low",
         message=said(subject, need, wrong, short=judged.falls_short_of(side)),
