@@ -418,7 +418,7 @@ class Interpreter:
         operands = vectors.in_one_scale([self.evaluate(item, frame) for item in node.args[1]])
         result: Vec | None = None
         for op, left, right in zip(operators, operands, operands[1:], strict=False):
-            one = lift(partial(compare, op), left, right)
+            one = members.compared(self, op, left, right) or lift(partial(compare, op), left, right)
             self._note_clash(op, left, right, (frame.module.path, node.at))
             result = one if result is None else vectors.both(result, one)
         assert result is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bwlint.evaluate import builtins, calls, enums, sources, vectors
@@ -15,7 +16,7 @@ from bwlint.evaluate.objects import (
     ModuleValue,
     PartialValue,
 )
-from bwlint.evaluate.values import Guess, Ref, Unknown, Vec, lift
+from bwlint.evaluate.values import Guess, Ref, Unknown, Vec, compare, lift
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
 from bwlint.model.naming import spoken
@@ -23,6 +24,8 @@ from bwlint.model.naming import spoken
 if TYPE_CHECKING:
     from bwlint.evaluate.interpreter import Interpreter
 
+_METHODS = {"<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__", "==": "__eq__", "!=": "__ne__"}
+_COUNTERPARTS = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 _OF_THE_TREE = (ModuleValue, Instance, ClassValue, Ref)
 
 
@@ -156,6 +159,40 @@ def _kept(run: Interpreter, owner: Instance | ClassValue, name: str, value: Expr
         return run.evaluate(value, EvaluationFrame(owner.module, dict(owner.given)))
     key = (id(owner.module), owner.body.qualname, name)
     return run.once(key, lambda: run.evaluate(value, EvaluationFrame(owner.module)))
+
+
+def compared(run: Interpreter, op: str, left: Vec, right: Vec) -> Vec | None:
+    """How an object of the tree compares: by its class's own method, its counterpart (`total_ordering`), or its fields
+    (a dataclass); None of all else."""
+    if op not in _METHODS or not any(isinstance(lane, Instance) for lane in left.lanes):
+        return None
+    if not left.uniform:
+        return vectors.each(left, lambda lane: _compared(run, op, lane, right))
+    return _compared(run, op, left.lanes[0], right)
+
+
+def _compared(run: Interpreter, op: str, owner: object, right: Vec) -> Vec:
+    other = right.only()
+    if not isinstance(owner, Instance):
+        return lift(partial(compare, op), Vec((owner,)), right)
+    if (found := _by_method(run, owner, _METHODS[op], right)) is not None:
+        return found
+    counterpart = _COUNTERPARTS[op]
+    if (found := _by_method(run, owner, _METHODS[counterpart], right)) is not None:
+        return lift(lambda value: not value, found)
+    if not isinstance(other, Instance) or other.body is not owner.body or not owner.body.fields:
+        return vectors.UNKNOWN
+    mine, theirs = (
+        vectors.zipped(tuple, [_member(run, one, name) for name in owner.body.fields]) for one in (owner, other)
+    )
+    return lift(partial(compare, op), mine, theirs)
+
+
+def _by_method(run: Interpreter, owner: Instance, name: str, other: Vec) -> Vec | None:
+    method = owner.body.names.get(name)
+    if method is None or method.op != "function":
+        return None
+    return calls.call(run, FunctionValue(owner.module, owner.module.functions[method.args[0]], owner), [other], {})
 
 
 def constructor(run: Interpreter, owner: ClassValue, depth: int = 0) -> FunctionValue | None:

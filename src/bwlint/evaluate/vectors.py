@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bwlint.evaluate.names import guess
@@ -196,8 +197,24 @@ def join_all(values: list[Any]) -> Any:
         return first
     if type(first) is tuple and all(type(value) is tuple and len(value) == len(first) for value in known):
         return tuple(map(join_all, map(list, zip(*known, strict=True))))
+    if all(isinstance(value, Instance) and value.body is first.body for value in known):
+        return _any_of_objects(known)
     texts = all(isinstance(value, SomeText) or (type(value) is str and value) for value in known)
     return SomeText() if texts else Unknown()
+
+
+def _any_of_objects(known: Sequence[Instance]) -> Instance:
+    """An object of a class that may be any of some: what each was made with, joined."""
+    made = [dict(one.given) for one in known]
+    keys = [key for key in made[0] if all(key in one for one in made)]
+    return replace(known[0], given=tuple((key, any_of([one[key] for one in made])) for key in keys))
+
+
+def any_of(values: Sequence[Vec]) -> Vec:
+    """What is known where any of some values may be the result."""
+    width = max(len(value.lanes) for value in values)
+    lanes = [join_all(list(row)) for row in zip(*(value.spread(width) for value in values), strict=True)]
+    return Vec(lanes, any(value.device for value in values), any(value.guessed for value in values))
 
 
 def choose(test: Vec, then: Vec, otherwise: Vec) -> Vec:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bwlint.model.escape import visible
-from bwlint.model.findings import SEVERITIES, WHOLE_FILE, Edit, Finding, Fix, Report
+from bwlint.model.findings import SEVERITIES, WHOLE_FILE, Finding, Fix, Report
 from bwlint.model.naming import counted
 from bwlint.report import Setting
+from bwlint.report.patches import changed_lines, patches
 from bwlint.report.snippet import Mark, Paint, draw, last_line, reaches
 from bwlint.report.words import sets
 
@@ -29,7 +30,8 @@ STYLES = {
 
 _BESIDE = 2
 """So many lines from what a finding underlines an edit is seen to belong there."""
-_SHORT_LINE = 100
+_MOST_ROWS = 12
+_SIGNS = {"-": "bad", "+": "good"}
 _CODE = re.compile(r"`[^`]*`")
 _UNTRIED = "not looked for, as there are many findings: --fix --unsafe-fixes --diff shows it if there is one"
 CAUSE = "cause"
@@ -69,8 +71,7 @@ def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Findings that differ only in names together: the gravest first, then the most frequent."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for one in findings:
-        fix = f"{one.fix.title} {one.fix.applicability}" if one.fix else ""
-        told = (f"{key} {value}" for key, value in _remarks(one, fix))
+        told = (f"{key} {value}" for key, value in _remarks(one))
         said = (_CODE.sub("`", text) for text in (one.message, *told))
         groups.setdefault((one.severity, one.rule, *said), []).append(one)
     return sorted(groups.values(), key=lambda group: (-SEVERITIES.index(group[0].severity), -len(group)))
@@ -113,10 +114,11 @@ def _block(finding: Finding, setting: Setting, paint: Paint, *, untried: bool) -
             yield from (bar, *rows) if rows else ()
             arrow = ":::"
     yield bar
-    fix = _fix(finding, finding.fix, setting) if finding.fix else ""
     hidden = untried and finding.severity != "note" and not (finding.fix or finding.fix_refused)
-    for key, value in (*_remarks(finding, fix), *((("fix", _UNTRIED),) if hidden else ())):
+    for key, value in (*_remarks(finding), *((("fix", _UNTRIED),) if hidden else ())):
         yield f"{'':>{gutter}} {paint('=', 'gutter')} {paint(f'{key}:', 'title')} {visible(value)}"
+        if key == "fix" and finding.fix and not _is_told(finding, finding.fix):
+            yield from (f"{'':>{gutter}}   {row}" for row in _changes(finding, setting, paint))
 
 
 def _gutter(marks: Iterable[tuple[str, list[Mark]]]) -> int:
@@ -171,14 +173,14 @@ def _marks(finding: Finding) -> list[tuple[str, list[Mark]]]:
     return groups
 
 
-def _remarks(finding: Finding, fix: str) -> Iterator[tuple[str, str]]:
+def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
     for name, chips in sets(finding):
         if re.search(rf" {re.escape(chips)}(?: \(|$)", finding.label) is None:  # which says the same
             yield name, chips
     if finding.advice:
         yield "instead", finding.advice
     if finding.fix:
-        yield "fix", fix
+        yield "fix", _fix(finding.fix)
     elif finding.fix_refused:
         yield "no automatic fix", finding.fix_refused
     if finding.verdict is not None:
@@ -187,17 +189,28 @@ def _remarks(finding: Finding, fix: str) -> Iterator[tuple[str, str]]:
         yield finding.trace.sighting, finding.trace.reason
 
 
-def _fix(finding: Finding, fix: Fix, setting: Setting) -> str:
-    """What an edit does, where, and how sure it is."""
-    own = [edit.region.line for edit in fix.edits if edit.path == finding.path]
-    near = range(finding.region.line - _BESIDE, finding.region.end_line + _BESIDE + 1)
-    at = "" if any(line in near for line in own) else _elsewhere(finding, fix.edits[0], setting)
+def _fix(fix: Fix) -> str:
+    """What an edit does, and how sure it is."""
     _, _, doubt = fix.proof.evidence.partition(" (unsafe: ")
-    return f"{fix.title}{at} ({fix.applicability}{f': {doubt[:-1]}' if doubt else ''})"
+    return f"{fix.title} ({fix.applicability}{f': {doubt[:-1]}' if doubt else ''})"
 
 
-def _elsewhere(finding: Finding, edit: Edit, setting: Setting) -> str:
-    file = "" if edit.path == finding.path else f"{Path(edit.path).name}:"
-    lines = setting.lines(edit.path) or ()
-    held = lines[edit.region.line - 1].strip() if edit.region.line <= len(lines) else ""
-    return f" at {file or 'line '}{edit.region.line}" + (f", `{held}`" if 0 < len(held) <= _SHORT_LINE else "")
+def _is_told(finding: Finding, fix: Fix) -> bool:
+    """Whether a fix is one edit beside what is underlined, and its title quotes what it writes."""
+    near = range(finding.region.line - _BESIDE, finding.region.end_line + _BESIDE + 1)
+    own = [edit for edit in fix.edits if edit.path == finding.path and edit.region.line in near]
+    return len(own) == len(fix.edits) == 1 and "`" in fix.title
+
+
+def _changes(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
+    """The lines that a fix takes away and adds, with the name of each further file; the first of many."""
+    rows = []
+    for path, hunks in patches([finding], setting.lines)[0]:
+        if path != finding.path:
+            rows.append(visible(path))
+        changed = list(changed_lines(hunks))
+        width = len(str(max((line for _, line, _ in changed), default=0)))
+        rows += [paint(f"{sign} {line:>{width}} | {visible(text)}", _SIGNS[sign]) for sign, line, text in changed]
+    yield from rows[:_MOST_ROWS]
+    if len(rows) > _MOST_ROWS:
+        yield f"... {counted(len(rows) - _MOST_ROWS, 'more row')}: --fix --unsafe-fixes --diff shows all"

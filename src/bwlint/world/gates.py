@@ -88,9 +88,17 @@ class Judged:
         found = self.on(side) if chips is None else chips
         if says := _NO_TEST.get(self.gate.kind):
             return f"{says} {found}"
+        if self.is_declared:
+            return f"declared for {found}"
         if self.gate.kind == "helper-call" or (self.gate.kind == "skipif" and self._is_a_mark):
             return f"stops {found}" if refuses(side) else f"lets {found} through"
         return f"{'true' if (side is self.gate.yes) != self._turned else 'false'} on {found}"
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether bounds are written down here and compared elsewhere: `Kernel(run, min_sm=90)`."""
+        compared = [node.args[1][0] for node in walk(self.gate.test) if node.op == "cmp"]
+        return self.gate.kind == "assert" and all(one.op == "source" and one.at is None for one in compared)
 
     @property
     def _is_a_mark(self) -> bool:

@@ -94,6 +94,8 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
     gone = plain(judged.core - job.remedy.chips | job.remedy.chips - judged.core)
     asked = place.gate.text or _named(place)
     unwritten = NoFix(f"`{asked}` does not ask for the capability: add a check of it that keeps {gone} out")
+    if judged.is_declared:
+        unwritten = NoFix(f"only an oldest capability is declared: declare a newest one too, which keeps {gone} out")
     return said or _decided_elsewhere(job, place) or _asked_elsewhere(judged, place) or unwritten
 
 

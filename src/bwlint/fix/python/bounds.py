@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, ChipSet, chip_of_number
 from bwlint.chips.mentions import mentioned
 from bwlint.fix.python.admits import widened
+from bwlint.fix.python.declared import ended
 from bwlint.fix.python.methods import named
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
@@ -42,6 +43,7 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     syntax = parse(place.source) if place.change.kind == "bound" else None
     if syntax is None:
         return
+    yield from ended(place)
     for node in syntax.within(place.span):
         for text in _without(place, syntax, node):
             yield (syntax.edit(place.module.path, syntax.start(node), syntax.end(node), text),)

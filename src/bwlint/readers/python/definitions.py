@@ -39,7 +39,7 @@ Decorated = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 def define(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, rest: Sequence[ast.stmt]) -> bool:
     qualname = node.name if flow.qualname == "<module>" else f"{flow.qualname}.{node.name}"
-    if not flow.hit(node):
+    if not flow.hit(node) and not (flow.classes_open and _is_short_property(node)):
         flow.lowerer.scope.env[node.name] = Expr("opaque", (qualname,), span(node))
         return False
     _decorators(flow, node)
@@ -47,6 +47,13 @@ def define(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, rest: Seque
     reference = Expr("function", (qualname,), span(node))
     flow.lowerer.scope.env[node.name] = _decorated(flow, node, reference)
     return False
+
+
+def _is_short_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """A property that gives one expression, such as `self.vendor == "nvidia"`: others of its class rest on it."""
+    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    named = [dotted(one) for one in node.decorator_list]
+    return named == ["property"] and len(body) == 1 and isinstance(body[0], ast.Return)
 
 
 def _decorated(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, reference: Expr) -> Expr:
@@ -146,7 +153,8 @@ def _decorator(flow: Flow, decorator: ast.expr, node: Decorated) -> None:
     if dotted(decorator.func).endswith(SKIPPING_MARKS):
         mark(flow, decorator, node.name, lambda: sides.block(node.body, flow.imports, flow.quietly))
         return
-    said: list[tuple[GateKind, Expr | None, ast.expr]] = [("assert", lists.bounds(decorator, flow.quietly), decorator)]
+    bounds = lists.bounds(decorator, flow.quietly)
+    said: list[tuple[GateKind, Expr | None, ast.expr]] = [("assert", *bounds)] if bounds else []
     for label, value in lists.arguments(decorator, flow.own):
         said.append(("list", lists.declared(label, value, flow.lowerer.lower(value), flow.own), value))
     tests = [(kind, test, at) for kind, test, at in said if test is not None]
@@ -241,7 +249,7 @@ def define_class(flow: Flow, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bo
     flow.qualname, flow.path = qualname, []
     flow.classes_open.append(qualname)
     given = _self_assignments(node)
-    late, lowerer.late = lowerer.late, lowerer.late | _late(given, node.body)
+    late, lowerer.late = lowerer.late, lowerer.late | _late(node, given)
     flow.block(node.body, ())
     lowerer.late = late
     flow.classes_open.pop()
@@ -285,12 +293,18 @@ def _self_value(flow: Flow, qualname: str, value: ast.expr) -> Expr:
         flow.lowerer.on_conditional = hook
 
 
-def _late(given: Mapping[str, Sequence[ast.expr | None]], body: Sequence[ast.stmt]) -> set[str]:
+def owners_in(name: str) -> tuple[str, ...]:
+    """By which names the methods of a class keep something: in the object, or in the class."""
+    return ("self", "cls", name)
+
+
+def _late(node: ast.ClassDef, given: Mapping[str, Sequence[ast.expr | None]]) -> set[str]:
     """Attributes that are None at first, and something else once a method has asked."""
+    body = node.body
     fields = (one for one in body if isinstance(one, (ast.Assign, ast.AnnAssign)) and _is_none(one.value))
     empty = {dotted(one.targets[0] if isinstance(one, ast.Assign) else one.target) for one in fields}
     several = (name for name, values in given.items() if len(values) > 1 and any(map(_is_none, values)))
-    return {f"self.{name}" for name in empty.intersection(given).union(several)}
+    return {f"{owner}.{name}" for name in empty.intersection(given).union(several) for owner in owners_in(node.name)}
 
 
 def _is_none(node: ast.expr | None) -> bool:
@@ -298,8 +312,10 @@ def _is_none(node: ast.expr | None) -> bool:
 
 
 def _one_of(attribute: str, known: Sequence[tuple[Path, Expr]], default: Expr | None) -> Expr:
-    """Any of the values that methods give to an attribute, each where its tests let it; None is not one yet."""
-    rest = [item for item in known if item[1].args != NONE.args] or list(known)
+    """Any of the values that methods give to an attribute, each where its tests let it; None is not one yet, and what
+    a caller hands over (a test's own platform) takes the place of one."""
+    made = [item for item in known if item[1].args != NONE.args]
+    rest = [item for item in made if item[1].op != "param"] or made or list(known)
     default = default if default is None or default.args != NONE.args or len(rest) < 1 else None
     known = rest[:]
     found = default
@@ -328,7 +344,8 @@ def _uses_any(node: ast.expr, names: set[str]) -> bool:
 
 
 def _self_assignments(node: ast.ClassDef) -> dict[str, list[ast.expr | None]]:
-    """Attributes assigned through `self`, with their values; None stands for a part of a value, or a changed one."""
+    """Attributes assigned through `self` or the class, with their values; None: a part of a value, or a changed one."""
+    owners = owners_in(node.name)
     found: dict[str, list[ast.expr | None]] = {}
     for item in sides.statements(node.body):
         if not isinstance(item, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
@@ -338,7 +355,7 @@ def _self_assignments(node: ast.ClassDef) -> dict[str, list[ast.expr | None]]:
             continue
         for target in item.targets if isinstance(item, ast.Assign) else [item.target]:
             for leaf, part in _parts(target, value):
-                if isinstance(leaf, ast.Attribute) and isinstance(leaf.value, ast.Name) and leaf.value.id == "self":
+                if isinstance(leaf, ast.Attribute) and isinstance(leaf.value, ast.Name) and leaf.value.id in owners:
                     found.setdefault(leaf.attr, []).append(part)
     return found
 

@@ -623,10 +623,12 @@ class Flow:
             self._kept(target, value)
 
     def _kept(self, target: ast.Attribute, value: Expr) -> None:
-        """Note what a method keeps in `self`."""
-        if self.classes_open and dotted(target) == f"self.{target.attr}":
+        """Note what a method keeps in `self`, or in the class."""
+        owner, _, name = dotted(target).rpartition(".")
+        open_class = self.classes_open[-1] if self.classes_open else ""
+        if name and open_class and owner in definitions.owners_in(open_class.rpartition(".")[2]):
             tests = tuple(test for test in self.path if self.gates.reads(test))[-MAX_TESTS:]
-            self.attributes[(self.classes_open[-1], target.attr)].append((tests, self.lowerer.define(value)))
+            self.attributes[(open_class, name)].append((tests, self.lowerer.define(value)))
 
     def _named(self, name: str, node: ast.expr, value: Expr) -> None:
         """A flag, or a list or table known by its name or keys."""
@@ -841,9 +843,11 @@ class Flow:
         is that of a table that it is a row of.
         """
         named = [Use(name, "call", span(one)) for one in arguments_of(node) if (name := self._reference(one))]
-        test = lists.bounds(node, self.quietly) if named else None
-        if test is not None:
-            self._records.append(_KernelRecord(node, test, tuple(named), Where(self.qualname, tuple(self.path)), key))
+        bounds = lists.bounds(node, self.quietly) if named else None
+        if bounds is not None:
+            self._records.append(
+                _KernelRecord(node, bounds[0], tuple(named), Where(self.qualname, tuple(self.path)), key)
+            )
 
     def _judge_records(self) -> None:
         """The gates of records. The best of several is the newest: a newer chip's keeps it from the others."""

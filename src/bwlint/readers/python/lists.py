@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 
 from bwlint.model.expr import Expr, const
-from bwlint.readers.python.sides import dotted
+from bwlint.readers.python.sides import dotted, names_others
 from bwlint.readers.python.vocabulary import (
     JOINED,
     LIST_NAME,
@@ -96,17 +96,18 @@ def _is_open(node: ast.expr) -> bool:
     return value is None or (isinstance(value, int) and value >= limit)
 
 
-def bounds(call: ast.Call, lower: Callable[[ast.expr], Expr]) -> Expr | None:
-    """The oldest and the newest capability that a call names: `Kernel(run, min_sm=90, max_sm=103)`."""
-    known: tuple[Expr, ...] = ()
-    for one in call.keywords:
-        order = _order(one.arg or "")
-        if order and not _is_open(one.value):
-            test = bound(one.arg or "", one.value, lower(one.value))
-            if test is None:
-                return None
-            known += (test,)
-    return None if not known else known[0] if len(known) == 1 else Expr("and", (known,), span(call))
+def bounds(call: ast.Call, lower: Callable[[ast.expr], Expr]) -> tuple[Expr, ast.Call] | None:
+    """The oldest and the newest capability that a call names, and the call that names them: itself, or one that it is
+    given: `Kernel(run, min_sm=90, max_sm=103)`, `register(needs=Needs(min_sm=90))`. None beside another maker's name.
+    """
+    given = (one.value for one in call.keywords)
+    for each in (call, *(one for one in given if isinstance(one, ast.Call))):
+        limits = [(one.arg or "", one.value) for one in each.keywords if _order(one.arg or "")]
+        tests = [bound(name, value, lower(value)) for name, value in limits if not _is_open(value)]
+        known = tuple(test for test in tests if test is not None)
+        if known and len(known) == len(tests) and not names_others(each):
+            return (known[0] if len(known) == 1 else Expr("and", (known,), span(each))), each
+    return None
 
 
 def is_newer(call: ast.Call, other: ast.Call) -> bool:

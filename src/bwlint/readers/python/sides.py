@@ -139,6 +139,12 @@ def arm_of_others(node: ast.stmt) -> list[ast.stmt]:
     return [] if _OF_OTHERS.search(named) is None else node.orelse if denied else node.body
 
 
+def names_others(node: ast.expr) -> bool:
+    """Whether a text within an expression names another maker's devices: `vendors={"amd"}`."""
+    texts = (one.value for one in below(node) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+    return any(_OF_OTHERS.search(text) for text in texts)
+
+
 @dataclass(frozen=True, slots=True)
 class Imports:
     """Local names and what they were imported as, in a module of `package`.

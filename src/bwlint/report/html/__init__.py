@@ -99,7 +99,7 @@ def of_findings(report: Report, setting: Setting) -> dict[str, Any]:
     """What a page needs beside the findings of `report`."""
     from bwlint.model.findings import CATEGORIES
     from bwlint.report.html.excerpts import excerpts
-    from bwlint.report.html.patches import patches
+    from bwlint.report.patches import patches
     from bwlint.report.text import by_cause
 
     causes = {id(finding): rank for rank, group in enumerate(by_cause(report.findings)) for finding in group}

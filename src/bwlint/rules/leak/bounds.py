@@ -98,7 +98,9 @@ def doubted(need: Need, name: str, *, skips: bool = False) -> str | None:
     """Why a need may be none. `skips`: a test that fails there today is skipped, which no user of the code notices."""
     if need.strength != PROOF:
         return f"only the name of `{name}` says so"
-    return None if skips or need.kind in SHOWN_BY_TREE else "a later release of this library may run there"
+    if skips or need.kind in SHOWN_BY_TREE:
+        return None
+    return f"a later release of the library behind `{name}` may run there"
 
 
 def _is_for_others(context: Context, module: Module, side: Side, chips: ChipSet) -> bool:

@@ -116,7 +116,6 @@ def _draft(
     beside = f" Beside it is `{other.name.rpartition('.')[2]}`." if other is not None else ""
     short = judged.falls_short_of(side)
     way = f"This check is false on {called(wrong)}, and they use" if short else f"This check lets {called(wrong)} use"
-    own = "wgmma" if _of(use) == _HOPPER else "tcgen05"
     return Draft(
         rule=RULE,
         place=DraftPlace.of_side(judged, side),
@@ -126,7 +125,7 @@ def _draft(
         label=judged.told(side),
         advice=f"Give {called(wrong)} a branch or an error of {its(wrong)} own."
         if short
-        else f"Bound this case to {plain(_of(use))}: {own} runs nowhere else. Give {called(wrong)} another kernel.",
+        else f"Bound this case to {plain(_of(use))}. Give {called(wrong)} another kernel.",
         legal=_of(use),
         related=(
             RelatedSpan(judged.module, use.at, f"used on {judged.on(side)}"),

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, siblings, words
 from bwlint.chips.mentions import OPEN_ENDED, mentioned
-from bwlint.chips.wording import called, its, lacking, plain, reached, sentence, them
+from bwlint.chips.wording import called, does, its, lacking, plain, reached, sentence, them
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
@@ -209,6 +209,7 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     if need.use.at != judged.at:
         related.insert(0, RelatedSpan(judged.module, need.use.at, sentence(named, need.what)))
     subject = f"The check `{judged.gate.text}`" if _UNNUMBERED.fullmatch(judged.gate.text) else "This check"
+    subject = "This declaration" if judged.is_declared else subject
     return Draft(
         rule=RULE,
         category="test-gate" if judged.in_test else None,
@@ -235,6 +236,7 @@ def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
     if judged.falls_short_of(side):
         return f"Give {called(wrong)} a branch or an error of {its(wrong)} own. The one taken now works on {right}."
     bound = f"Bound the check to {right}" if side is judged.gate.yes else f"Let only {right} get past this check"
+    bound = f"Declare {right} only" if judged.is_declared else bound
     return f"{bound}. Give {called(wrong)} another kernel or an error."
 
 
@@ -243,7 +245,9 @@ def said(subject: str, need: Need, wrong: ChipSet, *, short: bool = False) -> st
     named = need.use.name if need.use.how == "text" else called_by(need.use.name)
     if need.use.how == "define":
         admits = f"{subject} is false on {called(wrong)}" if short else f"{subject} lets {called(wrong)} in"
-        return f"{admits}. By its name `{named}`, the code uses {need.what}."
+        told = does(need.what)
+        by_name = f"By its name `{named}`, the code {told}." if told.startswith("uses ") else f"`{named}` {told}."
+        return f"{admits}. {by_name}"
     where = need.where.partition("<")[0]
     last = named if where.rpartition(".")[2] in ("", "__init__", named) else where
     further = f"`{named}` and on to " if last != named else ""

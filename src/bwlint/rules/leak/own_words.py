@@ -44,6 +44,7 @@ _TABLES = ("table", "lookup", "list")
 """What has a row for each chip that somebody thought of; a comment beside it may speak of one row."""
 _SHOWN = 100
 """Characters of words that are told."""
+_BY_NAME = "has `{}` in its name, as code for 10.x has"
 _CHOOSES = re.compile(r"backend|impl|kernel|runner|algo", re.I)
 
 
@@ -281,11 +282,11 @@ def _signs(context: Context, judged: Judged) -> Iterator[_WordsBeside]:
         if (found := _WAYS.search(said.text)) is not None:
             yield _WordsBeside(said.what, f"mentions {found[0]}", said.at)
     for use in judged.working.uses:
-        if use.sure and use.how in ("call", "import", "text") and _WAYS.search(use.name):
-            yield _WordsBeside(f"`{use.name.rpartition('.')[2]}`", "is by its name code for 10.x", use.at)
+        if use.sure and use.how in ("call", "import", "text") and (found := _WAYS.search(use.name)):
+            yield _WordsBeside(f"`{use.name.rpartition('.')[2]}`", _BY_NAME.format(found[0]), use.at)
     for name in (judged.gate.name, *judged.gate.qualname.split(".")[-2:]):
-        if _WAYS.search(name):
-            yield _WordsBeside(f"`{name}`", "is by its name code for 10.x", judged.at)
+        if found := _WAYS.search(name):
+            yield _WordsBeside(f"`{name}`", _BY_NAME.format(found[0]), judged.at)
     if refuses(judged.other) and context.near_tcgen05(judged):
         yield _WordsBeside("this file", "uses tcgen05, at least in part", judged.at)
     chosen = _backend(judged.gate.yes), _backend(judged.gate.no)

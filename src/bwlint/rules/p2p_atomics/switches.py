@@ -55,32 +55,35 @@ class PathText:
 PATHS = {
     "remote-atomic": PathText(
         "Code started here changes another GPU's memory by system-scope atomics. Nothing nearby checks whether the pair"
-        " has native atomics.",
+        " has native atomics. Without them a count can be lost, and the kernel that waits for it hangs.",
         "enters remote atomics",
         "Query cudaDevP2PAttrNativeAtomicSupported for each pair, and add a path without remote atomics. Peer access"
         " alone does not show it.",
     ),
     "multicast": PathText(
-        "Code started here uses multicast memory (multimem), and nothing nearby checks whether the device has it.",
+        "Code started here uses multicast memory (multimem), and nothing nearby checks whether the device has it."
+        " Where it has none, the memory cannot be created.",
         "enters multicast",
         "Query CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED first. The instructions assemble for every target from 9.0 on,"
         " but need a multicast object when they run.",
     ),
     "peer-store": PathText(
         "Code started here stores to or polls another GPU's memory. Nothing nearby shows that the pair has working"
-        " peer access.",
+        " peer access. Without it the kernel faults, or waits forever.",
         "enters a peer's memory",
         "Query cudaDeviceCanAccessPeer, or better copy between the pair and compare. Behind an IOMMU or ACS the driver"
         " reports access and no bytes arrive. This needs no atomics.",
     ),
     "fabric": PathText(
-        "This requests fabric handles, and nothing nearby checks whether the device supports them.",
+        "This requests fabric handles, and nothing nearby checks whether the device supports them. Where it does not,"
+        " the allocation fails.",
         "requests fabric handles",
         "Query CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, and use file descriptors elsewhere. Neither the"
         " processor nor the generation of the GPU shows it.",
     ),
     "rdma": PathText(
-        "This requests memory for GPUDirect RDMA, and nothing nearby checks whether the device supports it.",
+        "This requests memory for GPUDirect RDMA, and nothing nearby checks whether the device supports it. Where it"
+        " does not, the allocation fails.",
         "requests GPUDirect RDMA",
         "Query CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: consumer GPUs refuse the allocation.",
     ),

@@ -48,12 +48,12 @@ def _dynamic(context: Context, module: Module) -> Iterator[Draft]:
             one,
             chips=chips,
             legal=fitting(size),
-            message=f"{_asks(one)} {kib(size)} of dynamic shared memory. {_has(chips)}.",
-            label="more than there is",
-            advice=(
-                "The opt-in and the launch fail with cudaErrorInvalidValue, and the kernel does not run."
-                " Query cudaDevAttrMaxSharedMemoryPerBlockOptin and use fewer stages or smaller tiles."
+            message=(
+                f"{_asks(one)} {kib(size)} of dynamic shared memory. {_has(chips)}."
+                " The opt-in and the launch fail with cudaErrorInvalidValue, and the kernel does not run."
             ),
+            label="more than there is",
+            advice="Query cudaDevAttrMaxSharedMemoryPerBlockOptin and use fewer stages or smaller tiles.",
             claim=claims.shared("dynamic", size, chips),
             severity="warning" if one.meant in (OURS, ANYBODYS) else "note",
             at=_origin(module, amount),

@@ -1,7 +1,8 @@
-"""What fixes make of files, as a page shows it and hands it out: hunks of a unified diff."""
+"""What fixes make of files, as a page and a terminal show it: hunks of a unified diff, or the changed lines alone."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +16,7 @@ from bwlint.sources.read import SourceText
 
 CONTEXT = 3
 """Lines before and after a change."""
+_HEAD = re.compile(r"@@ -(\d+),\d+ \+(\d+),\d+ @@")
 
 
 def patches(findings: Iterable[Finding], lines: Lines) -> list[list[tuple[str, str]]]:
@@ -30,6 +32,22 @@ def patches(findings: Iterable[Finding], lines: Lines) -> list[list[tuple[str, s
                 sources[edit.path] = PatchedFile("".join(lines(edit.path) or ()))
         found.append([(path, sources[path].hunks(edits)) for path, edits in sorted(files.items())])
     return found
+
+
+def changed_lines(hunks: str) -> Iterator[tuple[str, int, str]]:
+    """The lines that hunks take away ("-") or add ("+"): the sign, the line's number before or after, its text."""
+    before = after = 0
+    for row in hunks.splitlines():
+        if found := _HEAD.match(row):
+            before, after = int(found[1]), int(found[2])
+        elif row.startswith("-"):
+            yield "-", before, row[1:]
+            before += 1
+        elif row.startswith("+"):
+            yield "+", after, row[1:]
+            after += 1
+        elif row.startswith(" "):
+            before, after = before + 1, after + 1
 
 
 class PatchedFile:
