@@ -21,8 +21,8 @@ from bwlint.confirm.receipt import Receipt, Tried, executed
 from bwlint.model.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report
 from bwlint.report import FORMATS, Lines, Setting, html, renderer
 from bwlint.report.html.excerpts import AROUND, excerpts
-from bwlint.report.patches import patches
 from bwlint.report.json_report import document
+from bwlint.report.patches import patches
 from bwlint.sources.read import SourceText
 
 FOLDER = Path(html.__file__).parent

@@ -30,6 +30,7 @@ from bwlint.evaluate.values import (
     lift,
     truth,
 )
+from bwlint.evaluate.vectors import part, zipped
 
 MAX_RANGE = 2000
 ARCH = "Arch"
@@ -433,6 +434,13 @@ def _getattr(args: Sequence[Vec], keywords: Mapping[str, Vec]) -> Vec:
     return Vec((member,)) if member is not None else lift(lambda value, *_: attribute(value, name), args[0])
 
 
+def dict_of(args: Sequence[Vec], keywords: Mapping[str, Vec]) -> Vec:
+    """`dict(cc=..., count=...)`."""
+    if args:
+        return Vec((Unknown(),))
+    return zipped(lambda row: dict(zip(keywords, map(part, row), strict=True)), list(keywords.values()))
+
+
 def _divmod(left: Any, right: Any) -> Any:
     if isinstance(left, Guess):
         left = left.joined
@@ -457,6 +465,7 @@ FUNCTIONS: dict[str, Builtin] = {
     "sorted": _plain(_sequence(sorted)),
     "next": _plain(lambda items, *rest: items[0] if isinstance(items, list) and items else Unknown()),
     "range": _plain(_range),
+    "dict": dict_of,
     "divmod": _plain(_divmod),
     "isinstance": _plain(_isinstance),
     "getattr": _getattr,

@@ -75,7 +75,10 @@ def _made(run: Interpreter, target: ClassValue, args: list[Vec], keywords: dict[
     """An object of a class: a member of an enum, a tuple with names, or an instance with its arguments."""
     if (kind := enums.kind_of(run, target)) and len(args) == 1:
         return lift(lambda value: enums.find(run, target, kind, value), args[0])
-    if _is_named_tuple(run, target):
+    bases = _names_of_bases(run, target)
+    if "TypedDict" in bases:
+        return builtins.dict_of(args, keywords)
+    if "NamedTuple" in bases:
         if len(args) == 2 and DEVICE.search(target.body.qualname):
             return lift(Capability.made, *args)
         return _record(target.body.fields, args, keywords)
@@ -113,9 +116,10 @@ def _from_factory(run: Interpreter, module: Module, default: Expr) -> Vec | None
     return call(run, run.evaluate(named["default_factory"], EvaluationFrame(module)).only(), [], {})
 
 
-def _is_named_tuple(run: Interpreter, target: ClassValue) -> bool:
+def _names_of_bases(run: Interpreter, target: ClassValue) -> list[str]:
+    """What the bases of a class from outside the tree are called."""
     bases = (run.evaluate(base, EvaluationFrame(target.module)).lanes[0] for base in target.body.bases)
-    return any(isinstance(base, Ref) and base.name.rpartition(".")[2] == "NamedTuple" for base in bases)
+    return [base.name.rpartition(".")[2] for base in bases if isinstance(base, Ref)]
 
 
 def _record(fields: tuple[str, ...], args: list[Vec], keywords: dict[str, Vec]) -> Vec:

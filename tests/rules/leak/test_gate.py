@@ -76,7 +76,8 @@ def test_what_says_so(tmp_path: Path, test: str, refusal: str, behind: str, expe
     if torch.cuda.get_device_capability()[0] >= 10:
         x.set_2cta(True)
 """,
-            "This lower bound at 10.0 lets 12.x through too, but `set_2cta` has `2cta` in its name, as code for 10.x has.",
+            "This lower bound at 10.0 lets 12.x through too, but `set_2cta` has `2cta` in its name, as code for 10.x"
+            " has.",
         ),
     ],
 )
