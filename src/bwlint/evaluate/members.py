@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from bwlint.evaluate import builtins, calls, enums, sources, vectors
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _METHODS = {"<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__", "==": "__eq__", "!=": "__ne__"}
 _COUNTERPARTS = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _OF_THE_TREE = (ModuleValue, Instance, ClassValue, Ref)
 
 
@@ -164,7 +165,11 @@ def _kept(run: Interpreter, owner: Instance | ClassValue, name: str, value: Expr
 def compared(run: Interpreter, op: str, left: Vec, right: Vec) -> Vec | None:
     """How an object of the tree compares: by its class's own method, its counterpart (`total_ordering`), or its fields
     (a dataclass); None of all else."""
-    if op not in _METHODS or not any(isinstance(lane, Instance) for lane in left.lanes):
+    if not any(isinstance(lane, Instance) for lane in left.lanes):
+        return None
+    if op in ("in", "not in"):
+        return _held(run, left, right, denied=op == "not in")
+    if op not in _METHODS:
         return None
     if not left.uniform:
         return vectors.each(left, lambda lane: _compared(run, op, lane, right))
@@ -175,17 +180,31 @@ def _compared(run: Interpreter, op: str, owner: object, right: Vec) -> Vec:
     other = right.only()
     if not isinstance(owner, Instance):
         return lift(partial(compare, op), Vec((owner,)), right)
-    if (found := _by_method(run, owner, _METHODS[op], right)) is not None:
-        return found
-    counterpart = _COUNTERPARTS[op]
-    if (found := _by_method(run, owner, _METHODS[counterpart], right)) is not None:
+    own = _by_method(run, owner, _METHODS[op], right)
+    if own is None and isinstance(other, Instance):
+        own = _by_method(run, other, _METHODS[_MIRRORED[op]], Vec((owner,)))
+    if own is not None:
+        return own
+    if (found := _by_method(run, owner, _METHODS[_COUNTERPARTS[op]], right)) is not None:
         return lift(lambda value: not value, found)
+    if op in ("==", "!=") and other is None:
+        return Vec((op == "!=",))
     if not isinstance(other, Instance) or other.body is not owner.body or not owner.body.fields:
         return vectors.UNKNOWN
     mine, theirs = (
         vectors.zipped(tuple, [_member(run, one, name) for name in owner.body.fields]) for one in (owner, other)
     )
     return lift(partial(compare, op), mine, theirs)
+
+
+def _held(run: Interpreter, left: Vec, right: Vec, *, denied: bool) -> Vec:
+    """Whether an object equals one of several."""
+    items = vectors.items(right)
+    if items is None:
+        return vectors.UNKNOWN
+    equal = [compared(run, "==", left, item) or vectors.UNKNOWN for item in items]
+    found = reduce(vectors.either, equal, Vec((False,)))
+    return lift(lambda value: not value, found) if denied else found
 
 
 def _by_method(run: Interpreter, owner: Instance, name: str, other: Vec) -> Vec | None:

@@ -128,3 +128,36 @@ def test_leak(project: Project, before: str, after: tuple[str, str] | None) -> N
     assert project({"m.py": f"{head}{before}\n"}).fixes("leak") == (
         [(after[0], f"{head}{after[1]}\n")] if after is not None else []
     )
+
+
+OBJECT = """import torch
+
+
+class Arch:
+    def __init__(self, major, minor):
+        self.major, self.minor = major, minor
+
+    def __ge__(self, other):
+        return (self.major, self.minor) >= (other.major, other.minor)
+
+
+ours = Arch(*torch.cuda.get_device_capability())
+"""
+LESS = """    def __lt__(self, other):
+        return (self.major, self.minor) < (other.major, other.minor)
+
+"""
+ORDERED = OBJECT.replace("    def __ge__", f"{LESS}    def __ge__")
+
+
+@pytest.mark.parametrize(
+    ("classes", "before", "after"),
+    [
+        (OBJECT, "ours >= Arch(10, 0)", "ours >= Arch(10, 0) and not ours >= Arch(12, 0)"),
+        (ORDERED, "ours >= Arch(10, 0)", "Arch(10, 0) <= ours < Arch(12, 0)"),
+    ],
+)
+def test_objects_are_compared_as_their_class_can(project: Project, classes: str, before: str, after: str) -> None:
+    head = f"{classes}{KERNEL}def run():\n"
+    fixes = project({"m.py": f"{head}    if {before}:\n        kernel()\n"}).fixes("leak")
+    assert fixes == [("unsafe", f"{head}    if {after}:\n        kernel()\n")]

@@ -15,6 +15,18 @@ from .conftest import Make
 CAP = "import torch\ncap = torch.cuda.get_device_capability()\nmajor, minor = cap\n"
 PLATFORM = "from vllm.platforms import current_platform\n"
 ARCH = "from cutlass.base_dsl import Arch\n"
+OBJECT = """import torch
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Arch:
+    major: int
+    minor: int
+
+
+ours = Arch(*torch.cuda.get_device_capability())
+"""
 ARGUMENTS = "def f(arch, sm_version):\n  "
 
 CONDITIONS = [
@@ -40,6 +52,8 @@ CONDITIONS = [
     (CAP, "torch.cuda.get_device_capability() == (12, 0)", "torch.cuda.get_device_capability()[0] == 12"),
     (CAP, "torch.cuda.get_device_capability(0) != (12, 0)", "torch.cuda.get_device_capability(0)[0] != 12"),
     (CAP, "torch.cuda.get_device_capability()==(12,0)", "torch.cuda.get_device_capability()[0]==12"),
+    (OBJECT, "ours == Arch(12, 0)", "ours in (Arch(12, 0), Arch(12, 1))"),
+    (OBJECT, "ours != Arch(major=12, minor=0)", "ours not in (Arch(major=12, minor=0), Arch(major=12, minor=1))"),
     (CAP, "major * 10 + minor == 120", "major == 12"),
     (CAP, "cap[0] * 10 + cap[1] != 120", "cap[0] != 12"),
     (CAP, "major * 100 + minor * 10 == 1200", "major == 12"),

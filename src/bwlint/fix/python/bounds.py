@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, chip_of_number
 from bwlint.chips.mentions import mentioned
+from bwlint.evaluate.objects import ClassValue
 from bwlint.fix.python.admits import widened
-from bwlint.fix.python.declared import ended
+from bwlint.fix.python.declared import ended, spelled
 from bwlint.fix.python.methods import named
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
 
 _MOST_MAJORS = 2
+_ORDERS = ("__lt__", "__le__", "__gt__", "__ge__")
 _LISTS = (ast.List, ast.Tuple, ast.Set)
 _MAJORS = frozenset(chip.major for chip in EVERY)
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
@@ -53,6 +55,8 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
             yield syntax.joined(place.module.path, node, "or", [syntax.segment(node), f"{bound.subject} >= {end}"])
         if isinstance(node, ast.Call):
             yield from _shut_above(place, syntax, node)
+        elif isinstance(node, ast.Compare):
+            yield from _below_an_object(place, syntax, node)
     yield from widened(place)
 
 
@@ -76,6 +80,29 @@ def _shut_above(place: ConditionPlace, syntax: Syntax, call: ast.Call) -> Iterat
         if end:
             asked = [syntax.segment(call), f"not {syntax.segment(call.func)}({end})"]
             yield syntax.joined(place.module.path, call, "and", asked)
+
+
+def _below_an_object(place: ConditionPlace, syntax: Syntax, node: ast.Compare) -> Iterator[Candidate]:
+    """`arch >= Arch(9, 0)` to `Arch(9, 0) <= arch < Arch(11, 0)`, or without what its class may not have: `<`."""
+    value, signs = node.comparators[0], {ast.GtE: ("<=", ">="), ast.Gt: ("<", ">")}
+    named = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
+    if len(node.ops) != 1 or type(node.ops[0]) not in signs or named not in place.module.names:
+        return
+    kind = place.tree.value(place.module, place.module.names[named]).only()
+    first = min(place.change.chips, key=lambda chip: chip.joined)
+    if (
+        not isinstance(kind, ClassValue)
+        or not isinstance(value, ast.Call)
+        or not (end := spelled(syntax, value, first))
+    ):
+        return
+    below, sign = signs[type(node.ops[0])]
+    subject, own = syntax.segment(node.left), [name for name in _ORDERS if name in kind.body.names]
+    if not own or "__lt__" in own:
+        text = f"{syntax.segment(value)} {below} {subject} < {end}"
+        yield (syntax.edit(place.module.path, syntax.start(node), syntax.end(node), text),)
+    asked = [syntax.segment(node), f"not {subject} {sign} {end}"]
+    yield syntax.joined(place.module.path, node, "and", asked)
 
 
 def _one_left(syntax: Syntax, node: ast.Compare, gone: ChipSet) -> Iterator[str]:

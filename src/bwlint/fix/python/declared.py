@@ -31,7 +31,7 @@ def ended(place: ConditionPlace) -> Iterator[Candidate]:
         return
     left = place.sets.may - place.change.chips
     for chips in (left - _ANNOUNCED, left):
-        text = _spelled(syntax, value, max(chips, key=lambda chip: chip.joined)) if chips else ""
+        text = spelled(syntax, value, max(chips, key=lambda chip: chip.joined)) if chips else ""
         if text:
             own_line = syntax.indent(keyword.lineno) == syntax.text.line(keyword.lineno)[: keyword.col_offset]
             apart = f",{syntax.newline}{syntax.indent(keyword.lineno)}" if own_line else ", "
@@ -51,7 +51,7 @@ def _takes(place: ConditionPlace, call: ast.Call, name: str) -> bool:
     return isinstance(found, FunctionValue) and name in found.function.params
 
 
-def _spelled(syntax: Syntax, value: ast.expr, chip: Chip) -> str:
+def spelled(syntax: Syntax, value: ast.expr, chip: Chip) -> str:
     """A capability, written as another one is: `(10, 3)`, `Arch(10, 3)`, `Arch(major=10, minor=3)`, 103."""
     if isinstance(value, ast.Tuple):
         return f"({chip.major}, {chip.minor})"

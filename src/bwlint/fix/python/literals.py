@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -21,7 +21,7 @@ class ChipLiteral:
 
 
 def literal(node: cst.BaseExpression) -> ChipLiteral | None:
-    """What `(12, 0)`, `120`, `1200`, `"sm_120a"`, `"12.0"` or `Arch.sm_120a` name; None for all else."""
+    """What `(12, 0)`, `120`, `1200`, `"sm_120a"`, `"12.0"`, `Arch.sm_120a` or `Arch(12, 0)` name; None for all else."""
     if isinstance(node, cst.Tuple):
         return _pair(node)
     if isinstance(node, cst.Integer):
@@ -30,7 +30,7 @@ def literal(node: cst.BaseExpression) -> ChipLiteral | None:
         return _text(node)
     if isinstance(node, cst.Attribute):
         return _member(node)
-    return None
+    return _made(node) if isinstance(node, cst.Call) else None
 
 
 def decimal(node: cst.BaseExpression) -> int | None:
@@ -43,11 +43,31 @@ def pair(chip: Chip) -> cst.Tuple:
     return cst.Tuple([cst.Element(cst.Integer(str(chip.major))), cst.Element(cst.Integer(str(chip.minor)))])
 
 
-def _pair(node: cst.Tuple) -> ChipLiteral | None:
-    numbers = [decimal(element.value) for element in node.elements]
+def _chip_of(parts: Sequence[cst.BaseExpression]) -> Chip | None:
+    """The chip whose major and minor two numbers are."""
+    numbers = [decimal(part) for part in parts]
     if len(numbers) != 2 or numbers[0] is None or numbers[1] is None or numbers[1] > 9:
         return None
-    chip = chip_of_number(numbers[0] * 10 + numbers[1])
+    return chip_of_number(numbers[0] * 10 + numbers[1])
+
+
+def _made(node: cst.Call) -> ChipLiteral | None:
+    """An object of a class that is made of the two numbers."""
+    name = node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", "")
+    chip = _chip_of([one.value for one in node.args]) if isinstance(name, str) and name[:1].isupper() else None
+    if chip is None:
+        return None
+
+    def write(other: Chip) -> cst.BaseExpression:
+        numbers = (str(other.major), str(other.minor))
+        args = [one.with_changes(value=cst.Integer(number)) for one, number in zip(node.args, numbers, strict=True)]
+        return node.with_changes(args=args)
+
+    return ChipLiteral(chip, "made", write)
+
+
+def _pair(node: cst.Tuple) -> ChipLiteral | None:
+    chip = _chip_of([element.value for element in node.elements])
     if chip is None:
         return None
 

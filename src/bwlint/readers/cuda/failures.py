@@ -8,9 +8,13 @@ from bwlint.chips import frameworks
 
 SKIPS = re.compile(rf"\b{frameworks.skips()}\b")
 """What leaves a test without an error."""
+NEVER = (
+    r"\b(?:assert|\w{0,40}(?:CHECK|ASSERT|assert)\w{0,40})\s*\(\s*(?:\(\s*(?:\"[^\"\n]{0,200}\")?\s*,\s*)?(?:false|0)\b"
+)
+"""A check that always fails: `assert(false)`, `assert(("a text", false))`."""
 FAILS = re.compile(
     rf"{SKIPS.pattern}|"
-    r"\bthrow\b|\b(?:exit|abort|_exit|terminate|__trap)\s*\(|\b(?:assert|\w{0,40}(?:CHECK|ASSERT)\w{0,40})\s*\(\s*(?:false|0)\b"
+    rf"\bthrow\b|\b(?:exit|abort|_exit|terminate|__trap)\s*\(|{NEVER}"
     rf"|\b(?:{frameworks.ends()}|__builtin_unreachable|unreachable|_{{0,2}}[tT]hrow(?:_\w{{1,40}}|[A-Z]\w{{0,40}}))\s*\("
     rf"|\b(?!{frameworks.awaits()})"
     r"\w{0,40}(?:ERROR|THROW|FATAL|UNREACHABLE|NOT_IMPLEMENTED)\w{0,40}\s*\(|\bLOG\s*\(\s*FATAL|\bstatic_assert\s*\(\s*false"

@@ -11,7 +11,7 @@ from bwlint.model.expr import Expr, Span, const, negate
 from bwlint.model.facts import Function, Gate, Include, Path, Prose, Side, Use
 from bwlint.model.kinds import Ends
 from bwlint.readers.cuda.expressions import Resolve, lower
-from bwlint.readers.cuda.failures import TRAPS
+from bwlint.readers.cuda.failures import NEVER, TRAPS
 from bwlint.readers.cuda.lexer import Code, tokens
 from bwlint.readers.spans import any_within
 
@@ -37,7 +37,7 @@ _LONGEST_FAILURE = 600
 _LONGEST_WAY = 2000
 _MOST_DEFINES = 12
 _FAILS = re.compile(
-    r"\bstatic_assert\s*\(\s*false|#\s*error\b|\bCUTE_INVALID_CONTROL_PATH\b|\b__trap\s*\(|\b\w{0,40}(?:assert|CHECK|ASSERT)\w{0,40}\s*\(\s*(?:false|0)\b"
+    rf"\bstatic_assert\s*\(\s*false|#\s*error\b|\bCUTE_INVALID_CONTROL_PATH\b|\b__trap\s*\(|{NEVER}"
     r"|\bCUTE_RUNTIME_ASSERT\b|\bthrow\b|\b[A-Z_]{0,30}NOT_IMPLEMENTED\s*\("
 )
 

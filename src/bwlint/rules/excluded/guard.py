@@ -34,7 +34,8 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     native = TargetSet.native(out)
     working = reduce(lambda targets, one: targets & legal(one) - slow(one), needs, native)
     proved = [one for one in needs if legal(one) != EVERY_TARGET]
-    shown = guarded.chips >= _OLDER | _SMALL_SHARED and (refused or (proved and guarded.other.empty))  # no workaround
+    small = guarded.chips >= _SMALL_SHARED
+    shown = small and (refused or (proved and guarded.other.empty and guarded.chips >= _OLDER))  # no workaround
     bounded = working == native and (guarded.chips >= _OLDER | _NEWER or bool(shown))
     if not bounded and not (out <= working.chips and _names_one_part(guarded, needs)):
         return  # it would not work there, or only in software
@@ -45,9 +46,10 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         confidence="high" if proved else "medium" if refused else "low",
         message=(
             f"This guard compiles for {plain(guarded.chips)} and leaves {called(out)} out."
+            + (f" On {plain(out)} the code runs into the error instead." if refused else "")
             + (f" {plain(out)} {have(out)} `{short(proved[0])}` too." if proved else "")
         ),
-        label=f"compiles to nothing for {out}",
+        label=f"compiles to {'the error' if refused else 'nothing'} for {out}",
         advice="Drop the upper bound, or name the chips that lack the instructions behind it."
         if bounded
         else f"Let in {', '.join(working.names)} too.",
