@@ -50,7 +50,7 @@ class Outline:
     dotted name or path it stands for; names that the file loads when they are asked for (`"name": "module:attribute"`)
     are imports too. `stars` are modules of which every name is handed on. `instances` has the templates of C++ and the
     functions of Python at what calls write out.
-    `outside` has the methods of each class of C++ that are defined outside of it.
+    `outside` has, for a class of C++, its methods that are defined outside of it, and for a namespace its functions.
     `classes` are the qualified names of those of Python.
     `written` counts the arguments of the call of C++ whose name stands at a place; None where it is no call.
     `picked` has, for `Class.name`, the classes and functions of which its methods give `self.name` one, by their names.

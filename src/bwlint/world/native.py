@@ -190,7 +190,8 @@ class Native:
             elsewhere = () if here or short else self._anywhere(parts[-1], near)
             found = here or tuple(node for node in elsewhere if self._is_seen(node, near))
             self._named[key] = self._included(found, near) or found
-        return self._named[key]
+        found = self._named[key]
+        return tuple(node for node in found if _is_of(node, parts[-2])) or found if len(parts) > 1 else found
 
     def _is_seen(self, node: Node, near: str) -> bool:
         """Whether a file can mean a definition of another one: no type of a source that it does not include."""
@@ -477,6 +478,12 @@ def _extensions(search: Search) -> Iterator[str]:
         named = _PYBIND.search(hit.text)
         if named is not None:
             yield named[1]
+
+
+def _is_of(node: Node, owner: str) -> bool:
+    """Whether a definition stands in a namespace, or is a method that a class defines outside of it."""
+    outline = node.outline
+    return any(outline.places[name] == node.definition.at for name in outline.outside.get(owner, ()))
 
 
 def _base(path: str) -> str:

@@ -107,10 +107,12 @@ def outline(path: str, source: str) -> Outline:
 
 
 def _outside(written: Mapping[str, CodeScope]) -> dict[str, tuple[str, ...]]:
-    """The methods that are defined outside of their class, by the class: `void Runner::run() {`."""
+    """What is called by the name of something around it, by that: methods that are defined outside of their class
+    (`void Runner::run() {`), functions of a namespace."""
     found: dict[str, tuple[str, ...]] = {}
     for qualname, scope in written.items():
-        owner = last(scope.name.rpartition("::")[0]) if scope.kind == "function" else ""
+        owner = last(scope.name.rpartition("::")[0]) or ("" if scope.parent else scope.namespace)
+        owner = owner if scope.kind == "function" else ""
         if owner:
             found[owner] = (*found.get(owner, ()), qualname)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from bwlint.chips import frameworks
@@ -25,6 +25,7 @@ _TAIL = re.compile(
 _CONTROL = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "alignas", "defined"})
 _NOTHING = re.compile(r"(?:\s+|\#\s*(?:pragma|line|ident|warning)\b(?:[^\\\n]+|\\.)*)*", re.DOTALL)
 """What may stand in front of a declaration: `#pragma once` is no part of it, though guards of the file may follow."""
+_NAMESPACE = re.compile(r"\bnamespace\b(?:[\w\s:]*?(?P<name>\w+)\s*$)?")
 _KERNEL = re.compile(r"\b__global__\b")
 _TEST = re.compile(rf"(?:^|\s){frameworks.tests()}\s*\(\s*(?P<suite>\w+)\s*,\s*(?P<name>\w+)\s*\)\s*$")
 _ALIAS = re.compile(r"using(?<!\wusing)\s+(?P<name>[A-Za-z_]\w*)\s*=")
@@ -45,6 +46,8 @@ class CodeScope:
     parent: str = ""
     kernel: bool = False
     test: bool = False
+    namespace: str = ""
+    """The innermost one around."""
 
     @property
     def qualname(self) -> str:
@@ -138,6 +141,7 @@ class _Open:
     kernel: bool = False
     test: bool = False
     in_function: bool = False
+    namespace: str = ""
 
 
 def aliases(text: str, places: Scopes) -> Iterator[CodeScope]:
@@ -162,7 +166,10 @@ def scopes(text: str, directives: Directives) -> Scopes:
         elif mark == "endif" and saved:
             saved.pop()
         elif mark == "{":
+            around = innermost.namespace if innermost is not None else ""
             innermost = _opened(text, last, offset, innermost)
+            if around and not (innermost.namespace or innermost.in_function):
+                innermost = replace(innermost, namespace=around)
         elif mark == "}" and innermost is not None:
             closed, innermost = innermost, innermost.outer
             if closed.kind != "block":
@@ -176,6 +183,7 @@ def scopes(text: str, directives: Directives) -> Scopes:
                         closed.classes,
                         closed.kernel,
                         closed.test,
+                        closed.namespace,
                     )
                 )
         if mark in "{};":
@@ -199,8 +207,8 @@ def _opened(text: str, start: int, brace: int, outer: _Open | None) -> _Open:
     first = _NOTHING.match(text, low, brace)
     begin = first.end() if first is not None else low
     header = text[begin:brace]
-    if re.search(r"\bnamespace\b", header) or not header.strip():
-        return _Open(outer, "block", "", begin, brace, classes)
+    if (named := _NAMESPACE.search(header)) is not None or not header.strip():
+        return _Open(outer, "block", "", begin, brace, classes, namespace=named["name"] or "" if named else "")
     declared = _declared_type(header)
     if declared:
         return _Open(outer, "class", declared, begin, brace, classes)

@@ -299,7 +299,7 @@ class _Walk:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     self._take(target, shared)
             elif isinstance(node, ast.Assign) and self._is_picked(node.value):
-                self._pick(node.targets)
+                self._pick(node.targets, known=shared and self._is_chosen(node.value))
         elif isinstance(node, ast.If) and self.carries(node.test):
             self._decided((*node.body, *node.orelse), shared)
         elif isinstance(node, ast.ImportFrom):
@@ -321,14 +321,16 @@ class _Walk:
                 if method == "append" and owner in self._lists:
                     self._local.add(owner)
             if isinstance(one, ast.Assign) and not isinstance(getattr(one.value, "value", None), bool):
-                self._pick(one.targets)
+                self._pick(one.targets, known=shared and self._is_object(one.value))
             if isinstance(one, ast.Assign) and isinstance(getattr(one.value, "value", None), bool):
                 for target in one.targets:
                     self._take(target, shared)
 
-    def _pick(self, targets: Iterable[ast.expr]) -> None:
+    def _pick(self, targets: Iterable[ast.expr], *, known: bool) -> None:
+        """`known`: a name of the module that is one of several functions, classes or texts, whoever uses it."""
         names = {dotted(one) for one in targets if isinstance(one, (ast.Name, ast.Attribute))}
         self._picked |= names
+        self._found.words |= {name for name in names if known and "." not in name}
         self._found.picked |= {name for name in names if name.startswith("self.")}
 
     def _is_picked(self, node: ast.expr) -> bool:

@@ -196,6 +196,8 @@ class Lowerer:
             value = self._as(keyword.arg, keyword.value)
             if keyword.arg is not None:
                 arguments.append(Expr("kw", (keyword.arg, value)))
+        if name in _JOINS and len(node.args) == 1 and (parts := self._items(arguments[0])):
+            return Expr(_JOINS[name], (parts,), span(node)) if len(parts) > 1 else parts[0]
         function = self.lower(node.func)
         if self.on_lookup is not None and function.op == "attr" and function.args[1] == "get" and arguments:
             self.on_lookup(node, function.args[0], arguments[0], parted and len(arguments) == 1)
@@ -204,6 +206,13 @@ class Lowerer:
         if self.on_callee is not None:
             self.on_callee(node, function)
         return Expr("call", (function, tuple(arguments)), span(node))
+
+    def _items(self, several: Expr) -> tuple[Expr, ...]:
+        """The members of a list that is written down; none where there is more to it."""
+        while several.op == "var":
+            several = self.slots[several.args[0]]
+        members: tuple[Expr, ...] = several.args[0] if several.op in ("list", "tuple") else ()
+        return () if any(one.op == "star" for one in members) else members
 
     def condition(self, node: ast.expr) -> Expr:
         """A test, or an operand of one."""
@@ -406,6 +415,7 @@ def is_arch(left: ast.expr, right: ast.expr | None) -> bool:
 
 QUESTIONS = (ast.Compare, ast.BoolOp, ast.UnaryOp)
 _SAME_ANSWER = frozenset({"bool", "int", "any", "all"})
+_JOINS = {"all": "and", "any": "or"}
 _TABLE: dict[type, Callable[..., Expr]] = {
     ast.Constant: Lowerer._constant,
     ast.Name: Lowerer._name,
