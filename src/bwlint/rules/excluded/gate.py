@@ -411,12 +411,11 @@ def _of_slow_path(context: Context, judged: Judged, out: ChipSet) -> Kept | None
     return replace(found, severity="note", confidence="low", reason=f"{found.reason} Here another path runs instead.")
 
 
-def _stops_at_hopper(context: Context, judged: Judged, out: ChipSet) -> bool:
-    """Whether a test lets in 8.x and 9.0 and a refusal follows, which names none of those that are kept out, with
-    nothing behind it that is called after what these have, or built for them alone.
+def _stops_early(context: Context, judged: Judged, out: ChipSet) -> bool:
+    """Whether a test lets in 8.x, perhaps 9.0 too, and a refusal follows, which names none of those that are kept out,
+    with nothing behind it that is called after what these have, or built for them alone.
     """
-    whole = judged.admitted >= _SMALL_SHARED and judged.admitted & _HOPPER
-    if not whole or not judged.owns_comparison or judged.sets.guessed:
+    if not judged.admitted >= _SMALL_SHARED or not judged.owns_comparison or judged.sets.guessed:
         return False
     if judged.working.empty or answers_no(judged.working) or (judged.gate.kind == "list" and not judged.gate.yes.at):
         return False
@@ -454,8 +453,10 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
         return Kept(out, "warning", "medium", reason)
     if judged.in_test:
         return None  # who skips a test knows for which generation it is
-    if _stops_at_hopper(context, judged, out):
+    if (judged.admitted & _HOPPER or judged.other.ends == "raise") and _stops_early(context, judged, out):
         reason = f"{keeps} and takes {plain(judged.admitted)}. {_compiles(_SMALL_SHARED - out, out)}"
+        if not judged.admitted & _HOPPER:
+            return Kept(out, "note", "low", reason)  # 9.0 is kept out too: it may be code of one generation
         asked = judged.gate.kind in ANSWERS or judged.other.ends == "return"  # whom it answers is not seen
         why = f"nothing here shows that this feature is built for {plain(out)}" if asked else ""
         return Kept(out, "warning", "medium", reason, repeated=True, unmended=why)
