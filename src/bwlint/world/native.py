@@ -179,6 +179,10 @@ class Native:
         parts = name.replace("::", ".").split(".")
         if len(parts) > 1 and (members := tuple(self._in_file(".".join(parts[-2:]), near))):
             return members
+        if parts[-1] == "operator()":
+            kinds = self._meant(".".join(parts[:-1]), near) if len(parts) > 1 else ()
+            calls = (node.outline.definitions.get(f"{parts[-2]}.operator()") for node in kinds)
+            return tuple(Node(kind.outline, one) for kind, one in zip(kinds, calls, strict=True) if one is not None)
         short, from_python = len(parts[-1]) < _SHORTEST, near.endswith(".py")
         if parts[0] in frameworks.namespaces() or parts[-1].isupper() or (short and from_python):
             return ()

@@ -32,13 +32,17 @@ _NO_TYPES = frozenset(
 )
 
 
+CALL = "operator()"
+
+
 @dataclass(frozen=True, slots=True)
 class _HeldObject:
-    """Where an object is declared, the name of its class, and the offset behind that."""
+    """Where an object is declared, the name of its class, and the offset behind that; `sure`: it is no function."""
 
     at: int
     type: str
     end: int
+    sure: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,16 @@ class Held:
         fresh = _TEMPORARY.search(self.text, begin, start) if before.endswith((")", "}")) else None
         if fresh is not None:
             return fresh["type"], given(self.text, fresh.end("type"))[0]
-        known = self.objects.get(before[_name_start(before) :], ())
+        return self._type_of(before[_name_start(before) :], start)
+
+    def called(self, name: str, start: int) -> tuple[str, Given] | None:
+        """The class, and the arguments of its template, of the object that is called at an offset: `op(args)`."""
+        is_call = self.text.startswith("(", start + len(name))
+        return self._type_of(name, start, sure=True) if is_call else None
+
+    def _type_of(self, name: str, start: int, *, sure: bool = False) -> tuple[str, Given] | None:
+        known = self.objects.get(name, ())
+        known = tuple(one for one in known if one.sure) if sure else known
         place = bisect_right(known, start, key=lambda one: one.at) - 1
         if place < 0 or start - known[place].at > FARTHEST:
             return None
@@ -97,7 +110,8 @@ def held(text: str) -> Held:
         made = _MADE.match(text, found.end("name")) if found["type"] == "auto" else None
         kind = made or found
         if kind["type"] not in _NO_TYPES:
-            objects[found["name"]].append(_HeldObject(found.start(), kind["type"], kind.end("type")))
+            declared = text.startswith((";", "{", "="), found.end())
+            objects[found["name"]].append(_HeldObject(found.start(), kind["type"], kind.end("type"), declared))
     numbers = frozenset(found["name"] for found in _NUMBER.finditer(text))
     counted = (name for name in numbers if all(_NUMBER_TYPE.fullmatch(one.type) for one in objects.get(name, ())))
     return Held(

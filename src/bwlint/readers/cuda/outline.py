@@ -19,7 +19,7 @@ from bwlint.readers.cuda import assembly, ways
 from bwlint.readers.cuda.brackets import arguments
 from bwlint.readers.cuda.cut import cut
 from bwlint.readers.cuda.given import parameters
-from bwlint.readers.cuda.held import FARTHEST, held
+from bwlint.readers.cuda.held import CALL, FARTHEST, held
 from bwlint.readers.cuda.instances import (
     MAX_GIVEN,
     Decide,
@@ -279,15 +279,17 @@ def _names(
         if choices and any(choice.left[0] <= match.start() < choice.left[1] for choice in choices):
             continue
         name = match[0]
-        if name in _WORDS or len(name) < 3:
+        object_called = held(text).called(name, match.start())
+        if object_called is None and (name in _WORDS or len(name) < 3):
             continue
         name = _PATH.sub(".", name) if ":" in name else name
         if match.start() not in launched and not _is_used(text, match, scope.close, used):
             continue
         member = text.endswith(_MEMBER, match.start() - 2, match.start())
-        owner = held(text).owner(match.start()) if member else None
+        owner = held(text).owner(match.start()) if member else object_called
         if member and owner is None:
             continue
+        name = CALL if not member and owner is not None else name
         index = bisect_right(starts, match.start()) - 1
         is_sure = index >= 0 and match.start() < certain[index][1]
         is_sure = is_sure and (device or file.found.path(match.start()) == around)

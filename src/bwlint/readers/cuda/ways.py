@@ -11,7 +11,7 @@ from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Prose, Side, Use
 from bwlint.model.kinds import ATTEMPTED, NUMBER, Ends, How
 from bwlint.readers.cuda.failures import FAILS, SKIPS
-from bwlint.readers.cuda.held import held
+from bwlint.readers.cuda.held import CALL, held
 from bwlint.readers.cuda.instances import Given, given, member_of
 from bwlint.readers.cuda.lexer import Code, matching
 from bwlint.readers.cuda.statements import Statement, statements
@@ -172,6 +172,8 @@ def uses(
         following = text[match.end() : match.end() + 1]
         name = "".join(match[0].split())
         owner = objects.owner(match.start()) if following == "(" else None
+        if owner is None and (owner := objects.called(name, match.start())) is not None:
+            name = CALL
         if owner is None and (name in NOT_USED or len(name) < 3):
             continue
         name = f"{owner[0]}::{name}" if owner is not None else name
