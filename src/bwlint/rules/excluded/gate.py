@@ -417,10 +417,13 @@ def _stops_early(context: Context, judged: Judged, out: ChipSet) -> bool:
     """
     if not judged.admitted >= _SMALL_SHARED or not judged.owns_comparison or judged.sets.guessed:
         return False
-    if judged.working.empty or answers_no(judged.working) or (judged.gate.kind == "list" and not judged.gate.yes.at):
+    flag = judged.gate.is_a("flag")
+    nothing = judged.working.empty and not flag
+    if nothing or answers_no(judged.working) or (judged.gate.kind == "list" and not judged.gate.yes.at):
         return False
     refused = refuses(judged.other) or judged.gate.is_a(*LISTED, "assert", "lookup") or judged.other.ends == "return"
-    later = (one for one in context.within(judged) if one.gate.at > judged.gate.at and refuses(one.other))
+    near = context.beside(judged.module) if flag else context.within(judged)
+    later = (one for one in near if one.gate.at > judged.gate.at and refuses(one.other))
     if not refused and not any(out <= one.sets.live - one.may for one in later):
         return False
     classes = judged.module.classes
@@ -540,8 +543,8 @@ def _turned_away(judged: Judged) -> bool:
 
 
 def _is_question(judged: Judged) -> bool:
-    """Whether a function answers what can be used, and is not called after the chips that it asks for."""
-    own = judged.gate.kind == "predicate" and judged.owns_comparison and not judged.sets.guessed
+    """Whether a function or flag answers what can be used, and is not called after the chips that it asks for."""
+    own = judged.gate.kind in ANSWERS and judged.owns_comparison and not judged.sets.guessed
     return own and _QUESTION.search(judged.gate.name) is not None and not judged.named_after_chips
 
 
