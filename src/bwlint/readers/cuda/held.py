@@ -77,7 +77,7 @@ class Held:
 
     def called(self, name: str, start: int) -> tuple[str, Given] | None:
         """The class, and the arguments of its template, of the object that is called at an offset: `op(args)`."""
-        is_call = self.text.startswith("(", start + len(name))
+        is_call = self.text.startswith("(", start + len(name)) and not self.text.endswith((".", "->"), 0, start)
         return self._type_of(name, start, sure=True) if is_call else None
 
     def _type_of(self, name: str, start: int, *, sure: bool = False) -> tuple[str, Given] | None:

@@ -36,13 +36,14 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     proved = [one for one in needs if legal(one) != EVERY_TARGET]
     small = guarded.chips >= _SMALL_SHARED
     shown = small and (refused or (proved and guarded.other.empty and guarded.chips >= _OLDER))  # no workaround
+    of_chain = guarded.guard.position > 0 and not guarded.chips & _OLDER  # the host may turn away who has no arm
     bounded = working == native and (guarded.chips >= _OLDER | _NEWER or bool(shown))
     if not bounded and not (out <= working.chips and _names_one_part(guarded, needs)):
         return  # it would not work there, or only in software
     yield Draft(
         rule=RULE,
         place=DraftPlace.of_guard(guarded),
-        severity="warning" if proved or refused else "note",
+        severity="warning" if proved or (refused and not of_chain) else "note",
         confidence="high" if proved else "medium" if refused else "low",
         message=(
             f"This guard compiles for {plain(guarded.chips)} and leaves {called(out)} out."
