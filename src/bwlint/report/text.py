@@ -160,7 +160,8 @@ def _marks(finding: Finding) -> list[tuple[str, list[Mark]]]:
     groups = [(finding.path, own)]
     before = 0
     for related in finding.related:
-        mark = Mark(related.region, related.message, "second", False)
+        said = "here too" if related.message == finding.message else related.message
+        mark = Mark(related.region, said, "second", False)
         path, group = groups[-1]
         if related.rule and related.path == finding.path:
             own.append(mark)

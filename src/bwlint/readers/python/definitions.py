@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bwlint.evaluate.names import SKIPPING_MARKS
@@ -11,7 +13,7 @@ from bwlint.model.expr import NONE, Expr, negate, unknown
 from bwlint.model.facts import HANDLER, Class, Function, Path, Side
 from bwlint.model.kinds import FunctionKind, GateKind
 from bwlint.readers.nodes import below
-from bwlint.readers.python import lists, sides
+from bwlint.readers.python import lists, params, sides
 from bwlint.readers.python.gates import Where
 from bwlint.readers.python.lower import LoweringScope
 from bwlint.readers.python.marking import is_decorator, marks_made, stops_of
@@ -135,6 +137,13 @@ def _decorators(flow: Flow, node: Decorated) -> None:
             for check in _handed(decorator):
                 _handed_check(flow, check, node)
     flow.path = outer
+    for call, body in params.skipped(node) if isinstance(node, ast.FunctionDef) else ():
+        mark(flow, call, node.name, partial(_scattered, flow, body))
+
+
+def _scattered(flow: Flow, body: Sequence[ast.stmt]) -> Side:
+    """The side of statements between which others stand."""
+    return replace(sides.block(body, flow.imports, flow.quietly), at=None)
 
 
 def _skips(flow: Flow, decorator: ast.expr, node: Decorated) -> Expr | None:
