@@ -33,6 +33,10 @@ warning[BW101] family-split: 12.1 falls into the arm that raises
   = works on: sm_120, sm_121
   = instead: `cap // 10 == 12`
   = fix: ask for the family (safe)
+    - 2 |     if cap == 120:
+    + 2 |     if cap // 10 == 12:
+    - 4 |     raise RuntimeError("needs 12.0")
+    + 4 |     raise RuntimeError("needs 12.x")
 
 error[BW102] leak: `cap[0](1)` admits sm_120 to tcgen05
  --> pkg/späte datei.py:1:4
@@ -303,7 +307,7 @@ def test_colour_only_when_asked(rich_report: Report, sources: Lines) -> None:
     painted = render(rich_report, Setting(lines=sources, color=True))
     assert "\x1b" not in plain
     assert painted.startswith("\x1b[1;33mwarning[BW101]\x1b[0m\x1b[1m family-split: ")
-    for code in ("\x1b[0m", "\x1b[1m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[1;34m"):
+    for code in ("\x1b[0m", "\x1b[1m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[1;34m", "\x1b[31m", "\x1b[32m"):
         painted = painted.replace(code, "")
     assert painted == plain
 

@@ -18,6 +18,8 @@ MAX_ROUNDS = 5
 """Steps from helper to helper that are followed in one file."""
 SHORT = 40
 """Lines of a function whose constants are an answer to what it tests."""
+_ANSWER = re.compile(r"_*(?:is|has|supports?|can)_")
+_MACHINE = re.compile("platform|device|gpu|cuda|arch|capab|hardware|accelerat|machine", re.IGNORECASE)
 _MODULE = ""
 _OTHER_FACTS = re.compile(r"count|memory|size|name|clock|bytes|gcn")
 """Parts of a device's properties that say nothing of its capability."""
@@ -191,6 +193,8 @@ class _Walk:
         self._lists: set[str] = set()
         """The names of empty lists that a function begins with."""
         self._closure: dict[str, set[str]] = {}
+        self._machines: set[str] = set()
+        """The classes that are called after a machine and know the device."""
         self._class = ""
         """The class of the method that is looked at."""
 
@@ -204,8 +208,10 @@ class _Walk:
                 for item in node.body:
                     if isinstance(item, (ast.Assign, ast.AnnAssign)):
                         self._statement(item, shared=True)
+        classes = self._definitions.classes.items()
+        self._machines = {name for name, node in classes if _MACHINE.search(name) and self._knows_the_device(node)}
         for qualname, function, of_class in self._definitions.functions:
-            if _meets(function, lines) or self._takes_from_around(qualname, function):
+            if _meets(function, lines) or self._takes_from_around(qualname, function) or self._makes_one(function):
                 self._class = of_class
                 self._function(qualname, function)
 
@@ -231,7 +237,8 @@ class _Walk:
             elif isinstance(item, ast.Return):
                 returns = returns or item.value is not None
                 answer = tested and _is_short(node) and (_is_answer(item.value) or self._is_object(item.value))
-                if item.value is not None and (answer or self._is_chosen(item.value) or self.carries(item.value)):
+                given = item.value is not None and (self._is_chosen(item.value) or self.carries(item.value))
+                if answer or given or self._is_machine(item.value):
                     self._found.words.add(node.name)
             elif isinstance(item, (ast.If, ast.Assert, ast.Match)):
                 asked = item.subject if isinstance(item, ast.Match) else item.test
@@ -249,6 +256,17 @@ class _Walk:
             return False
         arms = (value.body, value.orelse)
         return all(isinstance(getattr(one, "value", None), str) or self._is_object(one) for one in arms)
+
+    def _knows_the_device(self, node: ast.ClassDef) -> bool:
+        return any(one in self._found.words or DEVICE.search(one) for one in _members(node))
+
+    def _makes_one(self, function: _Function) -> bool:
+        """Whether a function gives an object of a class that is called after a machine and knows the device."""
+        returned = (one.value for one in statements_here(function.body) if isinstance(one, ast.Return))
+        return bool(self._machines) and any(map(self._is_machine, returned))
+
+    def _is_machine(self, value: ast.expr | None) -> bool:
+        return isinstance(value, ast.Call) and dotted(value.func) in self._machines
 
     def _is_object(self, value: ast.expr | None) -> bool:
         """A function or class of the file, something that it imports, or one of them with some arguments given."""
@@ -409,9 +427,14 @@ def _helper_words(tree: ast.Module, hits: set[int]) -> set[str]:
     for node in _with_methods(tree.body):
         if isinstance(node, ast.FunctionDef) and _is_short(node) and _meets(node, hits) and _answers(node):
             words.add(node.name)
-        elif isinstance(node, ast.Assign) and isinstance(node.value, _QUESTIONS) and _meets(node, hits):
+        elif isinstance(node, ast.Assign) and _may_answer(node.value) and _meets(node, hits):
             words |= {t.id for t in node.targets if isinstance(t, ast.Name)}
     return {word for word in words if len(word) > 3 and not DEVICE.search(word)}
+
+
+def _may_answer(value: ast.expr) -> bool:
+    """A question, or a property that is called like an answer: `platform.is_hopper`."""
+    return isinstance(value, _QUESTIONS) or (isinstance(value, ast.Attribute) and bool(_ANSWER.match(value.attr)))
 
 
 def _is_short(node: _Function) -> bool:
@@ -438,7 +461,8 @@ def _answers(node: ast.FunctionDef) -> bool:
     for item in statements(node.body):
         if isinstance(item, ast.If) and any(isinstance(one, ast.Raise) for one in item.body):
             return True
-        if isinstance(item, ast.Return) and isinstance(item.value, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
+        asked = item.value if isinstance(item, ast.Return) and not isinstance(item.value, ast.Call) else None
+        if asked is not None and _may_answer(asked):
             return True
         if isinstance(item, ast.Return) and isinstance(item.value, ast.Constant) and isinstance(item.value.value, bool):
             return True

@@ -43,7 +43,7 @@ _LINE = re.compile(
     rb"|arch(?<![a-zA-Z]arch)(?<!cute\.arch)s?(?![a-zA-Z])(?! *\()|Arch\."
     rb"|major(?<![a-zA-Z]major)(?<!\b[a-z]_major)(?<!row_major)(?<!col_major)(?<!mn_major)"
     rb"(?=_version|s\b| *(?:[<>=!*,)\]]|not in|in\b|//))"
-    rb"|\"1[02]\.[0137]\": |lackwell|hopper|Hopper|device_sm\b|device_cc\b|shared_memory_per_block"
+    rb"|\"1[02]\.[0137]\": |lackwell|hopper|Hopper|HOPPER|BLACKWELL|device_sm\b|device_cc\b|shared_memory_per_block"
     rb"|get_device_properties|DeviceProperties\b|get_current_target|compute_version\b|get_device_name|DeviceGetName"
     rb"|ARCH(?<!\wARCH)S?\b *(?::[^=\n]*)?=|_ARCHS?\b *(?::[^=\n]*)?="
     rb"|min_(?<!\wmin_)(?:sm|cc|cap)\b|max_(?<!\wmax_)(?:sm|cc|cap)\b"

@@ -440,6 +440,13 @@ def _stops_early(context: Context, judged: Judged, out: ChipSet) -> bool:
     )
 
 
+def _refuses_hopper(context: Context, judged: Judged) -> bool:
+    """Whether an error follows for all but 8.x, no later check takes some of them, and no text says whom it is for."""
+    later = any(one.gate.at > judged.gate.at for one in context.within(judged))
+    said = any(mentioned(text.text).named for text in judged.other.texts)
+    return judged.other.ends == "raise" and not later and not said
+
+
 def _compiles(small: ChipSet, out: ChipSet) -> str:
     return f"Kernels for {plain(small)} also work on {plain(out)} once they are compiled for it."
 
@@ -456,7 +463,7 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
         return Kept(out, "warning", "medium", reason)
     if judged.in_test:
         return None  # who skips a test knows for which generation it is
-    if (judged.admitted & _HOPPER or judged.other.ends == "raise") and _stops_early(context, judged, out):
+    if (judged.admitted & _HOPPER or _refuses_hopper(context, judged)) and _stops_early(context, judged, out):
         reason = f"{keeps} and takes {plain(judged.admitted)}. {_compiles(_SMALL_SHARED - out, out)}"
         if not judged.admitted & _HOPPER:
             return Kept(out, "note", "low", reason)  # 9.0 is kept out too: it may be code of one generation
