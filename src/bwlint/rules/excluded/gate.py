@@ -443,7 +443,8 @@ def _stops_early(context: Context, judged: Judged, out: ChipSet) -> bool:
 def _refuses_hopper(context: Context, judged: Judged) -> bool:
     """Whether an error follows for all but 8.x, no later check takes some of them, and no text says whom it is for."""
     later = any(one.gate.at > judged.gate.at for one in context.within(judged))
-    said = any(mentioned(text.text).named for text in judged.other.texts)
+    texts = [text.text for text in judged.other.texts]
+    said = any(mentioned(text).named or of_generation(re.findall(r"\w+", text.lower())) for text in texts)
     return judged.other.ends == "raise" and not later and not said
 
 
