@@ -322,10 +322,11 @@ def _is_none(node: ast.expr | None) -> bool:
 
 def _one_of(attribute: str, known: Sequence[tuple[Path, Expr]], default: Expr | None) -> Expr:
     """Any of the values that methods give to an attribute, each where its tests let it; None is not one yet, and what
-    a caller hands over (a test's own platform) takes the place of one."""
+    a caller hands over stands in for what a class that begins with None finds out."""
     made = [item for item in known if item[1].args != NONE.args]
-    rest = [item for item in made if item[1].op != "param"] or made or list(known)
-    default = default if default is None or default.args != NONE.args or len(rest) < 1 else None
+    late = default is not None and default.args == NONE.args
+    rest = [item for item in made if item[1].op != "param" or not late] or made or list(known)
+    default = None if late and rest else default
     known = rest[:]
     found = default
     if found is None:

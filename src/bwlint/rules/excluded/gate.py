@@ -552,7 +552,8 @@ def _turned_away(judged: Judged) -> bool:
 
 def _is_question(judged: Judged) -> bool:
     """Whether a function or flag answers what can be used, and is not called after the chips that it asks for."""
-    own = judged.gate.kind in ANSWERS and judged.owns_comparison and not judged.sets.guessed
+    asks = judged.gate.kind == "predicate" or (judged.gate.kind == "flag" and not judged.in_test)
+    own = asks and judged.owns_comparison and not judged.sets.guessed
     return own and _QUESTION.search(judged.gate.name) is not None and not judged.named_after_chips
 
 
