@@ -19,7 +19,7 @@ Paint = Callable[[str, str], str]
 
 _TAB = 4
 _SHORT = 3
-"""So many lines below its first a span may end and be shown whole."""
+"""So many lines below its first a span may end and be shown whole; of a longer one the first line is."""
 _CUT = "..."
 # A line longer than this (a data blob) is cut before it is laid out, which takes time for each character.
 _LONG = 4000
@@ -54,7 +54,12 @@ class _Cell:
 
 def last_line(marks: Sequence[Mark]) -> int:
     """The greatest line number that drawing `marks` can print."""
-    return max(mark.region.end_line for mark in marks)
+    regions = [mark.region for mark in marks]
+    return max(region.line if _is_long(region) else region.end_line for region in regions)
+
+
+def _is_long(region: Region) -> bool:
+    return region.end_line - region.line > _SHORT
 
 
 def reaches(lines: Sequence[str], mark: Mark) -> bool:
@@ -94,8 +99,11 @@ def _strokes(mark: Mark, lines: Sequence[str]) -> Iterator[_Stroke]:
     if region.line == region.end_line:
         yield _Stroke(region.line, start, end, mark.label, mark)
         return
+    if _is_long(region):
+        yield _Stroke(region.line, start, max(len(first), start + 1), mark.label, mark)
+        return
     yield _Stroke(region.line, start, len(first), "", mark)
-    for number in range(region.line + 1, region.end_line) if region.end_line - region.line <= _SHORT else ():
+    for number in range(region.line + 1, region.end_line):
         text = lines[number - 1].rstrip()
         yield _Stroke(number, len(text) - len(text.lstrip()), len(text), "", mark)
     indent = min(len(last) - len(last.lstrip()), end)

@@ -98,7 +98,8 @@ class Judged:
     def is_declared(self) -> bool:
         """Whether bounds are written down here and compared elsewhere: `Kernel(run, min_sm=90)`."""
         compared = [node.args[1][0] for node in walk(self.gate.test) if node.op == "cmp"]
-        return self.gate.kind == "assert" and all(one.op == "source" and one.at is None for one in compared)
+        written = bool(compared) and all(one.op == "source" and one.at is None for one in compared)
+        return self.gate.kind == "assert" and written
 
     @property
     def _is_a_mark(self) -> bool:

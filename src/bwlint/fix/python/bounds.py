@@ -16,6 +16,7 @@ from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
 
 _MOST_MAJORS = 2
+_SIGNS: dict[type[ast.cmpop], tuple[str, str]] = {ast.GtE: ("<=", ">="), ast.Gt: ("<", ">")}
 _ORDERS = ("__lt__", "__le__", "__gt__", "__ge__")
 _LISTS = (ast.List, ast.Tuple, ast.Set)
 _MAJORS = frozenset(chip.major for chip in EVERY)
@@ -84,19 +85,15 @@ def _shut_above(place: ConditionPlace, syntax: Syntax, call: ast.Call) -> Iterat
 
 def _below_an_object(place: ConditionPlace, syntax: Syntax, node: ast.Compare) -> Iterator[Candidate]:
     """`arch >= Arch(9, 0)` to `Arch(9, 0) <= arch < Arch(11, 0)`, or without what its class may not have: `<`."""
-    value, signs = node.comparators[0], {ast.GtE: ("<=", ">="), ast.Gt: ("<", ">")}
-    named = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
-    if len(node.ops) != 1 or type(node.ops[0]) not in signs or named not in place.module.names:
+    value, operator = node.comparators[0], type(node.ops[0])
+    if len(node.ops) != 1 or operator not in _SIGNS or not isinstance(value, ast.Call):
         return
-    kind = place.tree.value(place.module, place.module.names[named]).only()
-    first = min(place.change.chips, key=lambda chip: chip.joined)
-    if (
-        not isinstance(kind, ClassValue)
-        or not isinstance(value, ast.Call)
-        or not (end := spelled(syntax, value, first))
-    ):
+    named = place.module.names.get(value.func.id) if isinstance(value.func, ast.Name) else None
+    kind = place.tree.value(place.module, named).only() if named is not None else None
+    end = spelled(syntax, value, min(place.change.chips, key=lambda chip: chip.joined))
+    if not isinstance(kind, ClassValue) or not end:
         return
-    below, sign = signs[type(node.ops[0])]
+    below, sign = _SIGNS[operator]
     subject, own = syntax.segment(node.left), [name for name in _ORDERS if name in kind.body.names]
     if not own or "__lt__" in own:
         text = f"{syntax.segment(value)} {below} {subject} < {end}"

@@ -25,7 +25,7 @@ _TAIL = re.compile(
 _CONTROL = frozenset({"if", "for", "while", "switch", "catch", "return", "sizeof", "decltype", "alignas", "defined"})
 _NOTHING = re.compile(r"(?:\s+|\#\s*(?:pragma|line|ident|warning)\b(?:[^\\\n]+|\\.)*)*", re.DOTALL)
 """What may stand in front of a declaration: `#pragma once` is no part of it, though guards of the file may follow."""
-_NAMESPACE = re.compile(r"\bnamespace\b(?:[\w\s:]*?(?P<name>\w+)\s*$)?")
+_NAMESPACE = re.compile(r"\bnamespace\b")
 _KERNEL = re.compile(r"\b__global__\b")
 _TEST = re.compile(rf"(?:^|\s){frameworks.tests()}\s*\(\s*(?P<suite>\w+)\s*,\s*(?P<name>\w+)\s*\)\s*$")
 _ALIAS = re.compile(r"using(?<!\wusing)\s+(?P<name>[A-Za-z_]\w*)\s*=")
@@ -207,8 +207,9 @@ def _opened(text: str, start: int, brace: int, outer: _Open | None) -> _Open:
     first = _NOTHING.match(text, low, brace)
     begin = first.end() if first is not None else low
     header = text[begin:brace]
-    if (named := _NAMESPACE.search(header)) is not None or not header.strip():
-        return _Open(outer, "block", "", begin, brace, classes, namespace=named["name"] or "" if named else "")
+    if (found := _NAMESPACE.search(header)) is not None or not header.strip():
+        names = _NAME.findall(header, found.end()) if found is not None else []
+        return _Open(outer, "block", "", begin, brace, classes, namespace=names[-1] if names else "")
     declared = _declared_type(header)
     if declared:
         return _Open(outer, "class", declared, begin, brace, classes)

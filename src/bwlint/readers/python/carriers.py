@@ -20,6 +20,8 @@ SHORT = 40
 """Lines of a function whose constants are an answer to what it tests."""
 _ANSWER = re.compile(r"_*(?:is|has|supports?|can)_")
 _MACHINE = re.compile("platform|device|gpu|cuda|arch|capab|hardware|accelerat|machine", re.IGNORECASE)
+_SHORT_NAME = 3
+"""Names of so many letters are too common to be followed through a file."""
 _MODULE = ""
 _OTHER_FACTS = re.compile(r"count|memory|size|name|clock|bytes|gcn")
 """Parts of a device's properties that say nothing of its capability."""
@@ -348,7 +350,7 @@ class _Walk:
         """`known`: a name of the module that is one of several functions, classes or texts, whoever uses it."""
         names = {dotted(one) for one in targets if isinstance(one, (ast.Name, ast.Attribute))}
         self._picked |= names
-        self._found.words |= {name for name in names if known and "." not in name}
+        self._found.words |= {name for name in names if known and "." not in name and len(name) > _SHORT_NAME}
         self._found.picked |= {name for name in names if name.startswith("self.")}
 
     def _is_picked(self, node: ast.expr) -> bool:
@@ -429,7 +431,7 @@ def _helper_words(tree: ast.Module, hits: set[int]) -> set[str]:
             words.add(node.name)
         elif isinstance(node, ast.Assign) and _may_answer(node.value) and _meets(node, hits):
             words |= {t.id for t in node.targets if isinstance(t, ast.Name)}
-    return {word for word in words if len(word) > 3 and not DEVICE.search(word)}
+    return {word for word in words if len(word) > _SHORT_NAME and not DEVICE.search(word)}
 
 
 def _may_answer(value: ast.expr) -> bool:

@@ -10,6 +10,8 @@ from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import dotted
 
 Values = Mapping[str, ast.expr]
+_BY_PLACE = 2
+"""The names and the values."""
 
 
 def skipped(test: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[ast.Call, list[ast.stmt]]]:
@@ -17,10 +19,11 @@ def skipped(test: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[ast.
     for decorator in test.decorator_list:
         if not isinstance(decorator, ast.Call) or dotted(decorator.func).rpartition(".")[2] != "parametrize":
             continue
-        names, *values = decorator.args
-        for value in (one for listed in values[:1] for one in below(listed) if isinstance(one, ast.Call)):
+        if len(decorator.args) < _BY_PLACE:
+            continue
+        for value in (one for one in below(decorator.args[1]) if isinstance(one, ast.Call)):
             if dotted(value.func).rpartition(".")[2] == "param":
-                given = dict(zip(_names(names), value.args, strict=False))
+                given = dict(zip(_names(decorator.args[0]), value.args, strict=False))
                 yield from ((mark, list(_runs(test.body, given))) for mark in _marks(value))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 
-from bwlint.chips import EVERY_TARGET, ChipSet, TargetSet, group, spelling
+from bwlint.chips import EVERY_TARGET, NONE, ChipSet, TargetSet, group, spelling
 from bwlint.chips.wording import called, have, plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
@@ -54,10 +54,19 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         advice="Drop the upper bound, or name the chips that lack the instructions behind it."
         if bounded
         else f"Let in {', '.join(working.names)} too.",
-        related=tuple(RelatedSpan(guarded.module, one.at, f"legal on {plain(out)}") for one in proved[:1]),
+        related=(
+            *(RelatedSpan(guarded.module, one.at, f"legal on {plain(out)}") for one in proved[:1]),
+            *_error(guarded, out if refused else NONE),
+        ),
         remedy=_remedy(guarded, working) if proved else None,
         claims=(guarded.claimed(TargetSet.native(out | _OLDER | _NEWER)), _behind(guarded, working, proved)),
     )
+
+
+def _error(guarded: Guarded, out: ChipSet) -> Iterator[RelatedSpan]:
+    """What the error says into which chips run that are left out."""
+    for text in guarded.other.texts[:1] if out else ():
+        yield RelatedSpan(guarded.module, text.at, f"what {plain(out)} get")
 
 
 def _names_one_part(guarded: Guarded, needs: list[Operation]) -> bool:
