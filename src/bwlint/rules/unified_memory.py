@@ -21,7 +21,7 @@ _SHARED = group("memory-of-the-host")
 _ELSEWHERE = Remedy(
     "status",
     evidence="the other branch does without NVML",
-    unsafe="what it gives is not what NVML counts",
+    unsafe="the other branch may count other memory than NVML does",
 )
 
 

@@ -74,7 +74,7 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
     """The bound where the test is decided; else beside what it asks, for this test alone."""
     change, told = WantedChange.between(judged.sets, job.remedy.chips, "bound"), list[NoFix]()
     if any(node.op == "attr" and node.args[1] == "param" for node in walk(judged.gate.test)):
-        return NoFix("this skips one value of the fixture's parameter, and the others run all the same: skip the test")
+        return NoFix("this skips one value of a fixture's parameter only: add a skip to the tests that use the fixture")
     there = decider(job, place) if isinstance(change, WantedChange) and change.kind == "bound" else None
     for one in (there, place, None) if there is not None else (place, None):
         found = _bound(job, judged, one or judged, doubt, beside=one is None)
