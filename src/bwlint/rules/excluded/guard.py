@@ -66,7 +66,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
 def _error(guarded: Guarded, out: ChipSet) -> Iterator[RelatedSpan]:
     """What the error says into which chips run that are left out."""
     for text in guarded.other.texts[:1] if out else ():
-        yield RelatedSpan(guarded.module, text.at, f"what {plain(out)} get")
+        yield RelatedSpan(guarded.module, text.at, f"the error for {plain(out)}")
 
 
 def _names_one_part(guarded: Guarded, needs: list[Operation]) -> bool:
