@@ -93,7 +93,7 @@ def _given(
     start = members.constructor(run, target)
     if start is not None:
         return {key: value for key, value in vectors.bind(start, args, keywords).items() if key[1] != "self"}
-    owner, fields = target.body.qualname, target.body.fields
+    owner, fields = target.body.qualname, members.fields(run, target)
     given = {(owner, name): value for name, value in zip(fields, args, strict=False)}
     given |= {(owner, name): value for name, value in keywords.items() if name in fields}
     for name in fields:

@@ -252,12 +252,11 @@ class Interpreter:
         known = [value for value in found if value.device]
         if not known:
             return None
-        rows = zip(*(value.spread() for value in known), strict=True)
-        lanes = [vectors.join_all(list(row)) for row in rows]
-        if any(isinstance(lane, Raises) for lane in lanes):
-            lanes = [Unknown() if isinstance(lane, Raises) else lane for lane in lanes]
-            known = known if vectors.tells(Vec(lanes)) else []
-        return Vec(lanes, True, any(value.guessed for value in known)) if known else None
+        joined = vectors.any_of(known)
+        if not any(isinstance(lane, Raises) for lane in joined.lanes):
+            return joined
+        lanes = [Unknown() if isinstance(lane, Raises) else lane for lane in joined.lanes]
+        return Vec(lanes, True, joined.guessed) if vectors.tells(Vec(lanes)) else None
 
     def _var(self, node: Expr, frame: EvaluationFrame) -> Vec:
         slot, name = node.args

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,11 @@ from bwlint.model.naming import spoken
 if TYPE_CHECKING:
     from bwlint.evaluate.interpreter import Interpreter
 
+MAX_BASES = 8
+"""From class to base so many steps are followed."""
 _METHODS = {"<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__", "==": "__eq__", "!=": "__ne__"}
-_COUNTERPARTS = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+_OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+_EQUALITY = ("==", "!=")
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _OF_THE_TREE = (ModuleValue, Instance, ClassValue, Ref)
 
@@ -120,7 +124,7 @@ def _member(
     itself: Instance | ClassValue | None = None,
 ) -> Vec:
     """A method, property, class attribute or single `self` assignment of a class; a base's is found for `itself`."""
-    if depth > 8:
+    if depth > MAX_BASES:
         return vectors.UNKNOWN
     member = None
     if isinstance(owner, ClassValue) and not _is_number(owner.body.names.get(name)):
@@ -163,37 +167,33 @@ def _kept(run: Interpreter, owner: Instance | ClassValue, name: str, value: Expr
 
 
 def compared(run: Interpreter, op: str, left: Vec, right: Vec) -> Vec | None:
-    """How an object of the tree compares: by its class's own method, its counterpart (`total_ordering`), or its fields
-    (a dataclass); None of all else."""
+    """How an object of the tree compares, as Python does; None where no object stands on the left."""
     if not any(isinstance(lane, Instance) for lane in left.lanes):
         return None
     if op in ("in", "not in"):
         return _held(run, left, right, denied=op == "not in")
-    if op not in _METHODS:
-        return None
-    if not left.uniform:
-        return vectors.each(left, lambda lane: _compared(run, op, lane, right))
-    return _compared(run, op, left.lanes[0], right)
+    return vectors.each(left, lambda lane: _compared(run, op, lane, right)) if op in _METHODS else None
 
 
 def _compared(run: Interpreter, op: str, owner: object, right: Vec) -> Vec:
+    """By a method of either class, by its opposite (`total_ordering`; `!=`), or by the fields of a dataclass."""
     other = right.only()
     if not isinstance(owner, Instance):
         return lift(partial(compare, op), Vec((owner,)), right)
-    own = _by_method(run, owner, _METHODS[op], right)
-    if own is None and isinstance(other, Instance):
-        own = _by_method(run, other, _METHODS[_MIRRORED[op]], Vec((owner,)))
-    if own is not None:
-        return own
-    if (found := _by_method(run, owner, _METHODS[_COUNTERPARTS[op]], right)) is not None:
-        return lift(lambda value: not value, found)
-    if op in ("==", "!=") and other is None:
+    found = _by_methods(run, op, owner, right)
+    if found is not None:
+        return found
+    ordered = owner.body.compares == "ordered"
+    opposite = _by_methods(run, _OPPOSITES[op], owner, right) if ordered or op == "!=" else None
+    if opposite is not None:
+        return lift(lambda value: not value, opposite)
+    if op in _EQUALITY and other is None:
         return Vec((op == "!=",))
-    if not isinstance(other, Instance) or other.body is not owner.body or not owner.body.fields:
+    fitting = ordered or (owner.body.compares and op in _EQUALITY)
+    if not fitting or not isinstance(other, Instance) or other.body is not owner.body:
         return vectors.UNKNOWN
-    mine, theirs = (
-        vectors.zipped(tuple, [_member(run, one, name) for name in owner.body.fields]) for one in (owner, other)
-    )
+    names = fields(run, ClassValue(owner.module, owner.body))
+    mine, theirs = (vectors.zipped(tuple, [_member(run, one, name) for name in names]) for one in (owner, other))
     return lift(partial(compare, op), mine, theirs)
 
 
@@ -207,11 +207,18 @@ def _held(run: Interpreter, left: Vec, right: Vec, *, denied: bool) -> Vec:
     return lift(lambda value: not value, found) if denied else found
 
 
+def _by_methods(run: Interpreter, op: str, owner: Instance, right: Vec) -> Vec | None:
+    """What the method for an operator says, the object's own or the mirrored one of the other."""
+    found = _by_method(run, owner, _METHODS[op], right)
+    other = right.only()
+    if found is None and isinstance(other, Instance):
+        return _by_method(run, other, _METHODS[_MIRRORED[op]], Vec((owner,)))
+    return found
+
+
 def _by_method(run: Interpreter, owner: Instance, name: str, other: Vec) -> Vec | None:
-    method = owner.body.names.get(name)
-    if method is None or method.op != "function":
-        return None
-    return calls.call(run, FunctionValue(owner.module, owner.module.functions[method.args[0]], owner), [other], {})
+    method = _member(run, owner, name).only()
+    return calls.call(run, method, [other], {}) if isinstance(method, FunctionValue) else None
 
 
 def constructor(run: Interpreter, owner: ClassValue, depth: int = 0) -> FunctionValue | None:
@@ -219,8 +226,20 @@ def constructor(run: Interpreter, owner: ClassValue, depth: int = 0) -> Function
     found = owner.body.names.get("__init__")
     if found is not None and found.op == "function":
         return FunctionValue(owner.module, owner.module.functions[found.args[0]], Instance(owner.module, owner.body))
-    for base in owner.body.bases if depth < 8 else ():
+    parent = next(_parents(run, owner), None) if depth < MAX_BASES else None
+    return constructor(run, parent, depth + 1) if parent is not None else None
+
+
+def fields(run: Interpreter, owner: ClassValue, depth: int = 0) -> tuple[str, ...]:
+    """What objects of a dataclass are made of, in order: the fields of its bases in the tree come first."""
+    parents = _parents(run, owner) if depth < MAX_BASES else ()
+    inherited = (name for parent in parents for name in fields(run, parent, depth + 1))
+    return tuple(dict.fromkeys((*inherited, *owner.body.fields)))
+
+
+def _parents(run: Interpreter, owner: ClassValue) -> Iterator[ClassValue]:
+    """The bases of a class that are classes of the tree."""
+    for base in owner.body.bases:
         parent = run.evaluate(base, EvaluationFrame(owner.module)).lanes[0]
         if isinstance(parent, ClassValue) and parent.body is not owner.body:
-            return constructor(run, parent, depth + 1)
-    return None
+            yield parent

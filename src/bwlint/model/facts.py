@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field
 
 from bwlint.model.details import Detail
 from bwlint.model.expr import Expr, Span
-from bwlint.model.kinds import CarryKind, Ends, Exit, FunctionKind, GateKind, How, Language, OperationKind
+from bwlint.model.kinds import CarryKind, Compares, Ends, Exit, FunctionKind, GateKind, How, Language, OperationKind
 
 Path = tuple[Expr, ...]
 """Tests that all hold where something stands; an early exit above contributes its negation."""
@@ -150,13 +150,15 @@ class Function:
 class Class:
     """A class: bases, and the attributes that are assigned exactly once, in its body or through `self`.
 
-    `fields` are the annotated names of its body in order: what a dataclass or a named tuple is made of.
+    `fields` are the annotated names of its body in order: what a dataclass or a named tuple is made of. `compares` is
+    what a decorator makes of its objects.
     """
 
     qualname: str
     bases: tuple[Expr, ...]
     names: dict[str, Expr] = field(default_factory=dict)
     fields: tuple[str, ...] = ()
+    compares: Compares = ""
 
 
 @dataclass(frozen=True, slots=True)

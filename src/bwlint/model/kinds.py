@@ -18,6 +18,9 @@ LEAVING: frozenset[Ends] = frozenset({"return", "continue"})
 the word. Refusals, and branches that only say no, are none of these: what is checked first is another question.
 """
 
+Compares = Literal["", "equal", "ordered"]
+"""What a decorator makes of the objects of a class: nothing, equal by their fields, with an order, too."""
+
 GateKind = Literal[
     "condition",
     "choice",

@@ -155,6 +155,8 @@ ORDERED = OBJECT.replace("    def __ge__", f"{LESS}    def __ge__")
     [
         (OBJECT, "ours >= Arch(10, 0)", "ours >= Arch(10, 0) and not ours >= Arch(12, 0)"),
         (ORDERED, "ours >= Arch(10, 0)", "Arch(10, 0) <= ours < Arch(12, 0)"),
+        (ORDERED, "not ours < Arch(10, 0)", "not (ours < Arch(10, 0) or ours >= Arch(12, 0))"),
+        (ORDERED, "ours >= Arch(major=10, minor=0)", "Arch(major=10, minor=0) <= ours < Arch(major=12, minor=0)"),
     ],
 )
 def test_objects_are_compared_as_their_class_can(project: Project, classes: str, before: str, after: str) -> None:

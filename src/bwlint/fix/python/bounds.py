@@ -8,16 +8,13 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, chip_of_number
 from bwlint.chips.mentions import mentioned
-from bwlint.evaluate.objects import ClassValue
 from bwlint.fix.python.admits import widened
-from bwlint.fix.python.declared import ended, spelled
+from bwlint.fix.python.declared import ended, made_of, spelled
 from bwlint.fix.python.methods import named
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
 
 _MOST_MAJORS = 2
-_SIGNS: dict[type[ast.cmpop], tuple[str, str]] = {ast.GtE: ("<=", ">="), ast.Gt: ("<", ">")}
-_ORDERS = ("__lt__", "__le__", "__gt__", "__ge__")
 _LISTS = (ast.List, ast.Tuple, ast.Set)
 _MAJORS = frozenset(chip.major for chip in EVERY)
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
@@ -54,10 +51,11 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
         end = _first_out(bound.value, place.change.chips) if bound is not None else ""
         if bound is not None and not bound.lower and end:
             yield syntax.joined(place.module.path, node, "or", [syntax.segment(node), f"{bound.subject} >= {end}"])
+        elif bound is not None and isinstance(bound.value, ast.Call) and end:  # whose class may have no `<`
+            without = f"not {bound.subject} >= {end}"
+            yield syntax.joined(place.module.path, node, "and", [syntax.segment(node), without])
         if isinstance(node, ast.Call):
             yield from _shut_above(place, syntax, node)
-        elif isinstance(node, ast.Compare):
-            yield from _below_an_object(place, syntax, node)
     yield from widened(place)
 
 
@@ -81,25 +79,6 @@ def _shut_above(place: ConditionPlace, syntax: Syntax, call: ast.Call) -> Iterat
         if end:
             asked = [syntax.segment(call), f"not {syntax.segment(call.func)}({end})"]
             yield syntax.joined(place.module.path, call, "and", asked)
-
-
-def _below_an_object(place: ConditionPlace, syntax: Syntax, node: ast.Compare) -> Iterator[Candidate]:
-    """`arch >= Arch(9, 0)` to `Arch(9, 0) <= arch < Arch(11, 0)`, or without what its class may not have: `<`."""
-    value, operator = node.comparators[0], type(node.ops[0])
-    if len(node.ops) != 1 or operator not in _SIGNS or not isinstance(value, ast.Call):
-        return
-    named = place.module.names.get(value.func.id) if isinstance(value.func, ast.Name) else None
-    kind = place.tree.value(place.module, named).only() if named is not None else None
-    end = spelled(syntax, value, min(place.change.chips, key=lambda chip: chip.joined))
-    if not isinstance(kind, ClassValue) or not end:
-        return
-    below, sign = _SIGNS[operator]
-    subject, own = syntax.segment(node.left), [name for name in _ORDERS if name in kind.body.names]
-    if not own or "__lt__" in own:
-        text = f"{syntax.segment(value)} {below} {subject} < {end}"
-        yield (syntax.edit(place.module.path, syntax.start(node), syntax.end(node), text),)
-    asked = [syntax.segment(node), f"not {subject} {sign} {end}"]
-    yield syntax.joined(place.module.path, node, "and", asked)
 
 
 def _one_left(syntax: Syntax, node: ast.Compare, gone: ChipSet) -> Iterator[str]:
@@ -194,14 +173,18 @@ def _bound(syntax: Syntax, node: ast.Compare) -> _Bound | None:
 def _is_literal(node: ast.expr) -> bool:
     if isinstance(node, ast.Tuple):
         return bool(node.elts) and all(map(_is_literal, node.elts))
+    if isinstance(node, ast.Call):
+        return bool(made_of(node)) and all(map(_is_literal, made_of(node)))
     return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 def _first_out(value: ast.expr, chips: ChipSet) -> str:
-    """The first of `chips` as `value` spells one: a major, joined digits, a tuple."""
+    """The first of `chips` as `value` spells one: a major, joined digits, a tuple, an object."""
     first = min(chips, key=lambda chip: chip.joined)
-    if isinstance(value, ast.Tuple):
-        return f"({first.major}, {first.minor})" if len(value.elts) > 1 else f"({first.major},)"
+    if isinstance(value, ast.Tuple) and len(value.elts) == 1:
+        return f"({first.major},)"
+    if isinstance(value, (ast.Tuple, ast.Call)):
+        return spelled(value, first)
     if not isinstance(value, ast.Constant) or not isinstance(value.value, int):
         return ""
     if value.value in _MAJORS:

@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from bwlint.chips import Chip, group
 from bwlint.evaluate.objects import ClassValue, FunctionValue
 from bwlint.fix.python.place import Candidate, ConditionPlace
-from bwlint.fix.python.syntax import Syntax, parse
+from bwlint.fix.python.syntax import parse
 from bwlint.readers.spans import span
 
 _MINIMUM = re.compile("minimum|min|least|lowest", re.IGNORECASE)
 _OPPOSITE = {"minimum": "maximum", "min": "max", "least": "most", "lowest": "highest"}
 _ANNOUNCED = group("announced")
+_PAIR = 2
+"""The major and the minor."""
 
 
 def ended(place: ConditionPlace) -> Iterator[Candidate]:
@@ -31,7 +33,7 @@ def ended(place: ConditionPlace) -> Iterator[Candidate]:
         return
     left = place.sets.may - place.change.chips
     for chips in (left - _ANNOUNCED, left):
-        text = spelled(syntax, value, max(chips, key=lambda chip: chip.joined)) if chips else ""
+        text = spelled(value, max(chips, key=lambda chip: chip.joined)) if chips else ""
         if text:
             own_line = syntax.indent(keyword.lineno) == syntax.text.line(keyword.lineno)[: keyword.col_offset]
             apart = f",{syntax.newline}{syntax.indent(keyword.lineno)}" if own_line else ", "
@@ -51,12 +53,18 @@ def _takes(place: ConditionPlace, call: ast.Call, name: str) -> bool:
     return isinstance(found, FunctionValue) and name in found.function.params
 
 
-def spelled(syntax: Syntax, value: ast.expr, chip: Chip) -> str:
+def made_of(call: ast.Call) -> list[ast.expr]:
+    """What an object of two numbers is made of, `Arch(10, 3)` or `Arch(major=10, minor=3)`; nothing of other calls."""
+    parts = call.args or [one.value for one in call.keywords]
+    is_class = ast.unparse(call.func).rpartition(".")[2][:1].isupper()
+    return parts if is_class and len(parts) == len([*call.args, *call.keywords]) == _PAIR else []
+
+
+def spelled(value: ast.expr, chip: Chip) -> str:
     """A capability, written as another one is: `(10, 3)`, `Arch(10, 3)`, `Arch(major=10, minor=3)`, 103."""
     if isinstance(value, ast.Tuple):
         return f"({chip.major}, {chip.minor})"
-    if not isinstance(value, ast.Call):
-        return str(chip.joined) if isinstance(value, ast.Constant) else ""
-    names = [f"{one.arg}=" for one in value.keywords] if not value.args else ["", ""]
-    major, minor = (names[0], names[1]) if len(names) == 2 else ("", "")
-    return f"{syntax.segment(value.func)}({major}{chip.major}, {minor}{chip.minor})"
+    if isinstance(value, ast.Call) and made_of(value):
+        names = [f"{one.arg}=" for one in value.keywords] or ["", ""]
+        return f"{ast.unparse(value.func)}({names[0]}{chip.major}, {names[1]}{chip.minor})"
+    return str(chip.joined) if isinstance(value, ast.Constant) else ""

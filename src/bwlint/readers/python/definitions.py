@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, negate, unknown
 from bwlint.model.facts import HANDLER, Class, Function, Path, Side
-from bwlint.model.kinds import FunctionKind, GateKind
+from bwlint.model.kinds import Compares, FunctionKind, GateKind
 from bwlint.readers.nodes import below
 from bwlint.readers.python import lists, params, sides
 from bwlint.readers.python.gates import Where
@@ -278,7 +278,7 @@ def define_class(flow: Flow, node: ast.ClassDef, rest: Sequence[ast.stmt]) -> bo
             names[attribute] = _one_of(attribute, known, default) if whole else unknown(f"self.{attribute}")
         else:
             names[attribute] = _self_value(flow, qualname, value)
-    flow.classes[qualname] = Class(qualname, bases, names, fields)
+    flow.classes[qualname] = Class(qualname, bases, names, fields, _compares(node))
     lowerer.scope.env[node.name] = Expr("class", (qualname,), span(node))
     return False
 
@@ -287,6 +287,16 @@ def _is_record(node: ast.ClassDef) -> bool:
     """A class that is its members: an enum, a dataclass, a named tuple."""
     named = [dotted(one) for one in (*node.bases, *node.decorator_list)]
     return any(name.endswith(("Enum", "NamedTuple", "dataclass")) for name in named)
+
+
+def _compares(node: ast.ClassDef) -> Compares:
+    """What `@dataclass`, `@dataclass(order=True)` and `@total_ordering` make of comparisons."""
+    named = {dotted(one.func if isinstance(one, ast.Call) else one).rpartition(".")[2] for one in node.decorator_list}
+    given = (one for call in node.decorator_list if isinstance(call, ast.Call) for one in call.keywords)
+    ordered = any(one.arg == "order" and getattr(one.value, "value", None) is True for one in given)
+    if ordered or "total_ordering" in named:
+        return "ordered"
+    return "equal" if "dataclass" in named else ""
 
 
 def _self_value(flow: Flow, qualname: str, value: ast.expr) -> Expr:
