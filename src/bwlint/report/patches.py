@@ -37,14 +37,15 @@ def patches(findings: Iterable[Finding], lines: Lines) -> list[list[tuple[str, s
 def changed_lines(hunks: str) -> Iterator[tuple[str, int, str]]:
     """The lines that hunks take away ("-") or add ("+"): the sign, the line's number before or after, its text."""
     before = after = 0
-    for row in hunks.splitlines():
+    for row in _lines(hunks):
+        text = row[1:].rstrip("\r\n")
         if found := _HEAD.match(row):
             before, after = int(found[1]), int(found[2])
         elif row.startswith("-"):
-            yield "-", before, row[1:]
+            yield "-", before, text
             before += 1
         elif row.startswith("+"):
-            yield "+", after, row[1:]
+            yield "+", after, text
             after += 1
         elif row.startswith(" "):
             before, after = before + 1, after + 1

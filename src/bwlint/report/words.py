@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from bwlint.model.findings import CATEGORIES, Finding
@@ -41,7 +40,6 @@ def aligned(rows: Sequence[Sequence[str]], names: int | None = None) -> Iterator
 
 
 _WITH_THE_REST = "(if the rest of the check holds)"
-_AT_THE_END = re.compile(r"where .* ends? up$")
 _ANYBODY = f"every chip {_WITH_THE_REST}"
 """Which says nothing."""
 
@@ -58,8 +56,6 @@ def _let_in(admitted: Sequence[str], certain: Sequence[str]) -> str:
 def sets(finding: Finding) -> list[tuple[str, str]]:
     """What to call each set of a finding, and the set; an empty one says something of a gate alone."""
     is_served, rows = CATEGORIES[finding.category].is_served, []
-    if _AT_THE_END.match(finding.label):
-        return []  # the end of a chain is underlined, which lets nobody in
     name = "loads on" if is_served else "lets in" if finding.category in _GATES else "reached by"
     if finding.admitted or any(claim.kind in ("gate", "guard") for claim in finding.claims):
         let_in = words(finding.admitted) if name == "reached by" else _let_in(finding.admitted, finding.certain)

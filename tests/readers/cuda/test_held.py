@@ -26,6 +26,22 @@ def test_the_class_of_what_has_a_member(text: str, owner: tuple[str, tuple[str, 
     assert held(text).owner(text.rindex("run(")) == owner
 
 
+@pytest.mark.parametrize(
+    ("text", "owner"),
+    [
+        ("Runner run; run(x);", ("Runner", ())),
+        ("Runner<90, half> run{}; run(x);", ("Runner", ("90", "half"))),
+        ("auto run = Runner{x}; run(x);", ("Runner", ())),
+        ("void run(int x); run(x);", None),
+        ("return run(x);", None),
+        ("auto run = choose(); other(); run;", None),
+        ("struct Row { Runner run; }; void f(Row row) { row.run(x); }", None),
+    ],
+)
+def test_the_class_of_what_is_called(text: str, owner: tuple[str, tuple[str, ...]] | None) -> None:
+    assert held(text).called("run", text.rindex("run")) == owner
+
+
 def test_the_body_of_a_lambda_is_found_below_it_alone() -> None:
     text = "go(); auto go = [&](int n) { launch(n); }; go(1);"
     assert held(text).body("go", 0) is None

@@ -19,6 +19,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "parens": lambda n: "(" * n,
     "closing": lambda n: ")" * n,
     "braces": lambda n: "{" * n,
+    "namespace headers": lambda n: ("namespace " + "a" * 3900 + " ({\n") * (n // 3900 + 1),
     "closing braces": lambda n: "}" * n,
     "brackets": lambda n: "[" * n,
     "angles": lambda n: "f<" * (n // 2),

@@ -153,6 +153,25 @@ def test_operations(source: str, expected: list[tuple[str, bool]]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "outside"),
+    [
+        ("namespace a { void f() {} void g() {} }", {"a": ("f", "g")}),
+        ("namespace a::b { void f() {} }", {"b": ("f",)}),
+        ("namespace a { namespace b { void f() {} } void g() {} }", {"b": ("f",), "a": ("g",)}),
+        ("inline namespace v2 { void f() {} }", {"v2": ("f",)}),
+        ("void A::f() {}", {"A": ("f",)}),
+        ("namespace a { void A::f() {} }", {"A": ("f",)}),
+        ("namespace a { void f() {} } namespace b { void f() {} }", {"a": ("f",), "b": ("f#2",)}),
+        ("namespace a { struct A { void f() {} }; }", {}),
+        ("namespace { void f() {} }", {}),
+        ("void f() { using namespace a; }", {}),
+    ],
+)
+def test_what_is_called_by_the_name_around_it(source: str, outside: dict[str, tuple[str, ...]]) -> None:
+    assert read(source).outside == outside
+
+
+@pytest.mark.parametrize(
     "source", ["f(" * 3000, "void f() {" * 3000, "if (" * 2000, '"' * 5001, "m.def(" * 4000, "a<" * 9000]
 )
 def test_hostile_text_ends(source: str) -> None:

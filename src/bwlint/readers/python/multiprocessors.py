@@ -22,6 +22,7 @@ from bwlint.model.details import MultiprocessorGroups, Multiprocessors
 from bwlint.model.facts import Operation
 from bwlint.readers.counted import asks, counts, waits
 from bwlint.readers.nodes import below, whole
+from bwlint.readers.python.params import parameters
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -261,11 +262,8 @@ def _always_passed(tree: ast.Module, found: Sequence[Operation]) -> set[tuple[st
 
 def _parametrized(mark: ast.expr, name: str) -> list[ast.expr]:
     """The values of `@pytest.mark.parametrize(name, [...])`."""
-    if not isinstance(mark, ast.Call) or len(mark.args) < 2 or dotted(mark.func).rpartition(".")[2] != "parametrize":
-        return []
-    names, values = mark.args[:2]
-    told = isinstance(names, ast.Constant) and names.value == name
-    return values.elts if told and isinstance(values, (ast.List, ast.Tuple)) else []
+    names, values = parameters(mark) or ([], None)
+    return values.elts if names == [name] and isinstance(values, (ast.List, ast.Tuple)) else []
 
 
 def _expects_error(node: ast.Try | ast.With) -> bool:

@@ -1,4 +1,4 @@
-"""Tests that skip some of their parameters: `pytest.param("fast", marks=pytest.mark.skipif(...))`."""
+"""Tests with parameters, and those that skip some: `pytest.param("fast", marks=pytest.mark.skipif(...))`."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import dotted
 
 Values = Mapping[str, ast.expr]
-_BY_PLACE = 2
-"""The names and the values."""
+
+
+def parameters(mark: ast.expr) -> tuple[list[str], ast.expr] | None:
+    """The names and the values of `@pytest.mark.parametrize("a, b", [...])`; None of any other decorator."""
+    if not isinstance(mark, ast.Call) or dotted(mark.func).rpartition(".")[2] != "parametrize":
+        return None
+    given = mark.args[:2] if len(mark.args) > 1 else []
+    return (_names(given[0]), given[1]) if given else None
 
 
 def skipped(test: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[ast.Call, list[ast.stmt]]]:
     """Each mark that skips a parameter, with what of the test runs for that parameter."""
-    for decorator in test.decorator_list:
-        if not isinstance(decorator, ast.Call) or dotted(decorator.func).rpartition(".")[2] != "parametrize":
-            continue
-        if len(decorator.args) < _BY_PLACE:
-            continue
-        for value in (one for one in below(decorator.args[1]) if isinstance(one, ast.Call)):
+    for names, values in filter(None, map(parameters, test.decorator_list)):
+        for value in (one for one in below(values) if isinstance(one, ast.Call)):
             if dotted(value.func).rpartition(".")[2] == "param":
-                given = dict(zip(_names(decorator.args[0]), value.args, strict=False))
+                given = dict(zip(names, value.args, strict=False))
                 yield from ((mark, list(_runs(test.body, given))) for mark in _marks(value))
 
 

@@ -79,6 +79,8 @@ class Kept:
     """The test that is to let them in, where that is another one of its chain."""
     unmended: str = ""
     """Why no edit lets them in."""
+    served: ChipSet = NONE
+    """At the end of a chain: the chips that have an arm of it."""
     proved: bool = False
     """Whether what is behind it runs on every later chip, whoever wrote it."""
 
@@ -188,7 +190,7 @@ def _arm_of_twins(context: Context, judged: Judged, arms: list[Gate], out: ChipS
 def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet, twins: Judged | None) -> Kept | None:
     """Of a chain that ends in an error, told once, at its end: an arm is for parts like 12.x, and they get no arm.
     `twins` is the arm of others of their families."""
-    small = _SMALL_SHARED & context.tree.live(judged.module, arms[0]) - (judged.sets.live - judged.core)
+    served = context.tree.live(judged.module, arms[0]) - (judged.sets.live - judged.core)
     like, refused = judged, NONE
     for one in context.within(judged):  # also where a test has a part of which nothing is known
         if one.gate not in arms:
@@ -198,8 +200,9 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet, t
             refused |= one.core
             continue
         like = one if _SMALL_SHARED & one.core else like
-        small |= _SMALL_SHARED & one.core
-    small -= refused
+        served |= one.core
+    served -= refused
+    small = _SMALL_SHARED & served
     if judged.gate is not arms[-1] or not out or not small:
         return None
     if twins is not None and twins.core & refused:
@@ -214,10 +217,12 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet, t
     reason = f"{raising}. {_compiles(small, out)}"
     closed = _closed_in_device_code(context, judged, out)
     if closed is not None:
-        return Kept(out, "note", "low", f"{reason} Its device code raises an error too.", closed, at=judged.gate.no.at)
+        reason = f"{reason} Its device code raises an error too."
+        return Kept(out, "note", "low", reason, closed, at=judged.gate.no.at, served=served)
     told = RelatedSpan(judged.module, like.gate.at, f"the case for {plain(small)}")
     why = f"the branches give numbers: decide those of {plain(out)}" if _is_literal(like.gate.yes.value) else ""
-    return Kept(out, "warning", "medium", reason, told, at=judged.gate.no.at, arm=like, unmended=why)
+    end = judged.gate.no.at
+    return Kept(out, "warning", "medium", reason, told, at=end, arm=like, unmended=why, served=served)
 
 
 def _closed_in_device_code(context: Context, judged: Judged, out: ChipSet) -> RelatedSpan | None:
@@ -594,10 +599,12 @@ def draft(judged: Judged, kept: Kept) -> Draft:
     place = DraftPlace.of_gate(judged, kept.at)
     let_in = f"Let {called(out)} in, or say in a comment why {'they stay' if len(out) > 1 else 'it stays'} out."
     told = judged.told(judged.working, judged.admitted)
-    of_chain = kept.at is not None and not judged.owns_comparison  # its end is mended, and no helper that it asks
+    if kept.at is not None:
+        gate = judged.gate if judged.owns_comparison else None  # the end is mended, and no helper that the chain asks
+        place = replace(place, gate=gate, admitted=kept.served, certain=kept.served)
     return Draft(
         rule=RULE,
-        place=replace(place, gate=None, admitted=NONE, certain=NONE) if of_chain else place,
+        place=place,
         severity=kept.severity,
         confidence=kept.confidence,
         message=kept.reason,

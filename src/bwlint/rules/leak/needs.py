@@ -208,8 +208,7 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     related = [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
     if need.use.at != judged.at:
         related.insert(0, RelatedSpan(judged.module, need.use.at, sentence(named, need.what)))
-    subject = f"The check `{judged.gate.text}`" if _UNNUMBERED.fullmatch(judged.gate.text) else "This check"
-    subject = "This declaration" if judged.is_declared else subject
+    subject = _subject(judged)
     return Draft(
         rule=RULE,
         category="test-gate" if judged.in_test else None,
@@ -226,6 +225,12 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     )
 
 
+def _subject(judged: Judged) -> str:
+    if judged.is_declared:
+        return "This declaration"
+    return f"The check `{judged.gate.text}`" if _UNNUMBERED.fullmatch(judged.gate.text) else "This check"
+
+
 def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
     if any(pair[-1].isdigit() for pair in need.pairs):  # what is built for a plain target has no chip's own instruction
         return f"Refuse {called(wrong)} here, or compile this code for {them(wrong)}."
@@ -235,8 +240,10 @@ def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
     right = plain(need.legal & judged.on(side) or need.legal)  # of those that come there today
     if judged.falls_short_of(side):
         return f"Give {called(wrong)} a branch or an error of {its(wrong)} own. The one taken now works on {right}."
-    bound = f"Bound the check to {right}" if side is judged.gate.yes else f"Let only {right} get past this check"
-    bound = f"Declare {right} only" if judged.is_declared else bound
+    if judged.is_declared:
+        bound = f"Declare {right} only"
+    else:
+        bound = f"Bound the check to {right}" if side is judged.gate.yes else f"Let only {right} get past this check"
     return f"{bound}. Give {called(wrong)} another kernel or an error."
 
 
