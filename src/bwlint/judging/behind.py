@@ -267,9 +267,14 @@ def got(context: Context, judged: Judged) -> bool:
 
 
 def only_got(context: Context, judged: Judged, *, with_default: bool = False) -> bool:
-    """Whether every line of the project that names a table asks it by `.get`, which does not raise."""
-    here = (judged.module.path, judged.at.line)
-    asked = [hit for hit in hits(context, judged.module, judged.gate.name) if (hit.file.real, hit.line) != here]
+    """Whether every line that names a table asks it by `.get`, which does not raise: in the project, or in the function
+    whose variable it is.
+    """
+    path, own = judged.module.path, judged.module.functions.get(judged.gate.qualname)
+    made = re.compile(rf"\s*{judged.gate.name}\s*(?::[^=]*)?=(?!=)")
+    found = [hit for hit in hits(context, judged.module, judged.gate.name) if made.match(hit.text) is None]
+    here = (hit for hit in found if own is not None and hit.file.real == path and own.at[0] <= hit.line <= own.at[2])
+    asked = found if own is None else list(here)
     key = r"(?:[^,()]|\([^()]{0,200}\)){1,200}" if with_default else ""
     got = re.compile(rf"\b{judged.gate.name}\.get\({key}{',' if with_default else ''}")
     return bool(asked) and all(got.search(hit.text) for hit in asked)
