@@ -267,17 +267,30 @@ def got(context: Context, judged: Judged) -> bool:
 
 
 def only_got(context: Context, judged: Judged, *, with_default: bool = False) -> bool:
-    """Whether every line that names a table asks it by `.get`, which does not raise: in the project, or in the function
-    whose variable it is.
+    """Whether every line that reads a table asks it by `.get`, which does not raise: in the function whose variable it
+    is, or in its file and those that import it.
     """
-    path, own = judged.module.path, judged.module.functions.get(judged.gate.qualname)
-    made = re.compile(rf"\s*{judged.gate.name}\s*(?::[^=]*)?=(?!=)")
-    found = [hit for hit in hits(context, judged.module, judged.gate.name) if made.match(hit.text) is None]
-    here = (hit for hit in found if own is not None and hit.file.real == path and own.at[0] <= hit.line <= own.at[2])
-    asked = found if own is None else list(here)
+    name, own = judged.gate.name, judged.module.functions.get(judged.gate.qualname)
+    word = re.compile(rf"\b{name}\b")
+    made = re.compile(rf"\s*{name}\s*(?::[^=]*)?=(?!=)")
+    lines = (Texts().source(judged.module.path) or "").split("\n")
+    here = lines[own.at[0] - 1 : own.at[2]] if own is not None else lines
+    asked = [line for line in here if word.search(line) and made.match(line) is None]
+    asked += _elsewhere(context, judged.module, name) if own is None else []
     key = r"(?:[^,()]|\([^()]{0,200}\)){1,200}" if with_default else ""
-    got = re.compile(rf"\b{judged.gate.name}\.get\({key}{',' if with_default else ''}")
-    return bool(asked) and all(got.search(hit.text) for hit in asked)
+    got = re.compile(rf"\b{name}\.get\({key}{',' if with_default else ''}")
+    return bool(asked) and all(map(got.search, asked))
+
+
+def _elsewhere(context: Context, module: Module, name: str) -> list[str]:
+    """The lines of other files that use a name of a file, where they bring it from somewhere: not one of their own."""
+    brings = re.compile(rf"\s*(?:from|import)\b|\s*{name},?\s*\)?\s*$")
+    files: dict[str, list[str]] = {}
+    for hit in hits(context, module, name):
+        files.setdefault(hit.file.real, []).append(hit.text)
+    files.pop(module.path, None)
+    brought = (lines for lines in files.values() if any(brings.match(line) or f".{name}" in line for line in lines))
+    return [line for lines in brought for line in lines if brings.match(line) is None]
 
 
 def read_hit(context: Context, hit: Hit) -> Module | None:

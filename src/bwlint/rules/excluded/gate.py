@@ -102,7 +102,8 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
     if found is None or said == "meant":
         return None
     if judged.gate.is_a("table") and only_got(context, judged, with_default=True):
-        return replace(found, severity="note", confidence="low", reason=f"{called(found.chips)} have no row here and get the default.")
+        reason = f"{called(found.chips)} have no row here and get the default."
+        return replace(found, severity="note", confidence="low", reason=reason)
     if said and found.severity != "note":
         return replace(found, severity="note", confidence="low", reason=f"{found.reason} A text here gives a reason.")
     return found
