@@ -153,12 +153,13 @@ def with_words(job: Job, fix: Fix, users: Sequence[Judged], origin: Judged, gone
 def _with_own_words(job: Job, fix: Fix, users: Sequence[Judged], origin: Judged, gone: ChipSet) -> Fix | NoFix:
     edits: list[Edit] = []
     asked = gone & job.context.targets
+    let_in = (origin.core if gone & origin.core else ~origin.core) - gone
     for start, end, is_reason in dict.fromkeys(_words(job, users, origin, gone)):
         said, is_open = mentioned(job.source[start:end]).named, _is_open(job.source[start:end], asked)
         if not is_open and not said & asked:
             continue
         line = job.source.count("\n", 0, start) + 1
-        hits = closed(job.source, start, end, gone) if is_open else []
+        hits = closed(job.source, start, end, gone, let_in) if is_open else []
         if is_reason and not hits and not is_open:
             return NoFix(f"the text at line {line} names {plain(asked)} too: rewrite it by hand")
         if not hits:

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from bwlint.chips import EVERY, Chip, ChipSet, group, words
+from bwlint.chips import EVERY, NONE, Chip, ChipSet, group, words
 from bwlint.chips.mentions import OPEN_ENDED, SINCE, SIZE, from_generation, mentioned, of_generation, open_ends
 from bwlint.chips.spelling import IN_WORDS, SUFFIX
 from bwlint.chips.wording import plain
@@ -113,25 +113,29 @@ def reworded_comment(source: str, path: str, start: int, end: int, chips: ChipSe
     return _fault(before, _replaced(before, hits, start), chips) or _edits(source, path, hits)
 
 
-def closed(source: str, start: int, end: int, gone: ChipSet) -> list[_Hit]:
+def closed(source: str, start: int, end: int, gone: ChipSet, kept: ChipSet) -> list[_Hit]:
     """What to write where a text between two indexes says "SM100+", "10.0 or above" or "Hopper or newer", so that it
-    leaves out `gone`; none where nobody knows how.
+    leaves out `gone` and speaks of `kept`; none where nobody knows how.
     """
     before = source[start:end]
     hits: list[_Hit] = []
-    since = SINCE.search(before)
-    if since and from_generation(before) - gone <= of_generation([since[1].lower()]):
+    since, ends, told = SINCE.search(before), list(open_ends(before)), NONE
+    left, named = from_generation(before) - gone, of_generation([since[1].lower()] if since else [])
+    if since and left <= named and not gone & named:
         hits.append((start + since.start("open"), start + since.end("open"), ""))
-    for one in open_ends(before):
+    elif since and left and left <= kept and not ends:
+        told, numbers = left, plain(left).replace(" and ", " or ")
+        hits.append((start + since.start(), start + since.end(), f"compute capability {numbers}"))
+    for one in ends:
         for first, last in one.bounds:
             glued = before[first - 1 : first].isalnum() and before[last : last + 1].isalnum()
             hits.append((start + first, start + last, " " if glued else ""))
-        (first, last), kept = one.number, one.chips - gone
+        (first, last), rest = one.number, one.chips - gone
         stop = max(last, *(stop for _, stop in one.bounds))
-        names = list(generations(one.prefix, kept, dotted="." in before[first:last]))
+        names = list(generations(one.prefix, rest, dotted="." in before[first:last]))
         opened = _EXPLAINED.search(before, 0, first - len(one.prefix))
-        named = {chip.major for chip in of_generation([opened[1].lower()])} if opened else set()
-        if opened and before[stop : stop + 1] == ")" and not {chip.major for chip in kept} <= named:
+        told_of = {chip.major for chip in of_generation([opened[1].lower()])} if opened else set()
+        if opened and before[stop : stop + 1] == ")" and not {chip.major for chip in rest} <= told_of:
             hits.append((start + stop, start + stop + 1, f") or {one.prefix}{f' or {one.prefix}'.join(names[1:])}"))
             names = names[:1]
         aside = _ASIDE.match(before, stop)
@@ -139,8 +143,8 @@ def closed(source: str, start: int, end: int, gone: ChipSet) -> list[_Hit]:
             hits.append((start + aside.start(), start + aside.end(), ""))
         hits.append((start + first, start + last, f" or {one.prefix}".join(names)))
     text = _replaced(before, hits, start)
-    after, right = mentioned(text), mentioned(before).named - gone
-    is_open = after.open_ended or from_generation(text) & gone or not all(one.chips - gone for one in open_ends(before))
+    after, right = mentioned(text), (mentioned(before).named | told) - gone
+    is_open = after.open_ended or from_generation(text) & gone or not all(one.chips - gone for one in ends)
     return hits if hits and after.named == right and not is_open else []
 
 

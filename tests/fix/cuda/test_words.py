@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bwlint.chips import ChipSet
 from bwlint.chips.mentions import from_generation, mentioned
 from bwlint.fix.text import closed
 
@@ -82,7 +83,26 @@ def test_assertion(mend: Mend) -> None:
 @pytest.mark.parametrize("text", ["Hopper or newer", "SM90+", "Ampere GPUs or newer", "capability 9.0"])
 def test_what_is_closed_is_open_no_more(text: str) -> None:
     gone = from_generation("Blackwell or newer")
-    for start, end, new in sorted(closed(text, 0, len(text), gone), reverse=True):
+    for start, end, new in sorted(closed(text, 0, len(text), gone, ~gone), reverse=True):
         text = text[:start] + new + text[end:]
     assert not mentioned(text).named & gone
     assert text.startswith("Ampere") or not from_generation(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("Requires blackwell or newer", "Requires compute capability 10.x or 11.0"),
+        ("needs Blackwell+", "needs compute capability 10.x or 11.0"),
+        ("Hopper or newer only", "compute capability 9.0 to 11.0 only"),
+        ("Ampere or newer", ""),  # of which the check lets in a part
+        ("Hopper GPUs or newer (SM90+)", ""),
+        ("Requires blackwell", ""),
+    ],
+)
+def test_a_generation_that_is_cut_is_told_by_its_numbers(text: str, want: str) -> None:
+    gone = ChipSet.of("12.0", "12.1")
+    hits = closed(text, 0, len(text), gone, from_generation("Hopper or newer") - gone)
+    for start, end, new in sorted(hits, reverse=True):
+        text = text[:start] + new + text[end:]
+    assert (text if hits else "") == want
