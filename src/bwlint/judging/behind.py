@@ -16,7 +16,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.evidence import handed_out
 from bwlint.judging.siblings import admits
 from bwlint.model.expr import Span
-from bwlint.model.facts import Module, Use
+from bwlint.model.facts import Gate, Module, Use
 from bwlint.model.kinds import ANSWERS, LISTED, REFUSING
 from bwlint.readers.python.occurrences import NameScope, index
 from bwlint.sources.search import Hit
@@ -245,12 +245,16 @@ def _asking(context: Context, judged: Judged) -> Iterator[Judged]:
     name = judged.gate.name or judged.gate.qualname.rpartition(".")[2]
     if not name.isidentifier():
         return
+    for module, gates in naming(context, judged.module, name):
+        yield from context.gates(module, [one for one in gates if one.at != judged.gate.at])
+
+
+def naming(context: Context, module: Module, name: str) -> Iterator[tuple[Module, list[Gate]]]:
+    """A file and those of the project that have a word, each with the gates that are called so or have it in them."""
     word = re.compile(rf"\b{name}\b")
-    found = (read_hit(context, hit) for hit in hits(context, judged.module, name))
-    files = {judged.module.path: judged.module, **{one.path: one for one in found if one is not None}}
-    for module in files.values():
-        others = (gate for gate in module.gates if gate.at != judged.gate.at)
-        yield from context.gates(module, [one for one in others if one.name == name != "" or word.search(one.text)])
+    found = (read_hit(context, hit) for hit in hits(context, module, name))
+    for one in {module.path: module, **{one.path: one for one in found if one is not None}}.values():
+        yield one, [gate for gate in one.gates if gate.name == name != "" or word.search(gate.text)]
 
 
 def hits(context: Context, module: Module, name: str) -> tuple[Hit, ...]:

@@ -12,7 +12,7 @@ from bwlint.chips.queries import names_model
 from bwlint.chips.spelling import IN_NAMES, member, spelled
 from bwlint.chips.wording import called, capital, plain, reached, sentence, them
 from bwlint.judging import claims
-from bwlint.judging.behind import only_got
+from bwlint.judging.behind import naming, only_got
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
@@ -424,11 +424,15 @@ def _stops_early(context: Context, judged: Judged, out: ChipSet) -> bool:
     """Whether a test lets in 8.x, perhaps 9.0 too, and a refusal follows, which names none of those that are kept out,
     with nothing behind it that is called after what these have, or built for them alone.
     """
-    if not judged.admitted >= _SMALL_SHARED or not judged.owns_comparison or judged.sets.guessed:
+    small = judged.admitted & _SMALL_SHARED
+    if not small or not judged.owns_comparison or judged.sets.guessed:
+        return False
+    checked = judged.gate.kind == "list" and not judged.gate.yes.at and _is_checked(context, judged, out)
+    if small != _SMALL_SHARED and not checked:
         return False
     flag = judged.gate.is_a("flag")
-    nothing = judged.working.empty and not flag
-    if nothing or answers_no(judged.working) or (judged.gate.kind == "list" and not judged.gate.yes.at):
+    nothing = judged.working.empty and not flag and not checked
+    if nothing or answers_no(judged.working) or (judged.gate.kind == "list" and not judged.gate.yes.at and not checked):
         return False
     refused = refuses(judged.other) or judged.gate.is_a(*LISTED, "assert", "lookup") or judged.other.ends == "return"
     near = context.beside(judged.module) if flag else context.within(judged)
@@ -449,6 +453,22 @@ def _stops_early(context: Context, judged: Judged, out: ChipSet) -> bool:
     )
 
 
+def _is_checked(context: Context, judged: Judged, out: ChipSet) -> bool:
+    """Whether somebody who asks a list of a class by its name refuses whoever is not in it."""
+    owner = judged.gate.qualname
+    if owner not in judged.module.classes:
+        return False
+    shown = (one for _, proofs in context.evidence.methods(judged.module, owner) for one in proofs)
+    if any(out & one.against for one in shown):
+        return False  # a method does not work there
+    for _, gates in naming(context, judged.module, judged.gate.name):
+        for gate in (one for one in gates if one.is_a("condition", "assert")):
+            denies = any(node.op == "cmp" and node.args[0] == "not in" for node in walk(gate.test))
+            if refuses(gate.yes if denies else gate.no):
+                return True
+    return False
+
+
 def _refuses_hopper(context: Context, judged: Judged) -> bool:
     """Whether an error follows for all but 8.x, no later check takes some of them, and no text says whom it is for."""
     later = any(one.gate.at > judged.gate.at for one in context.within(judged))
@@ -465,6 +485,8 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     """What the chips that are admitted have in common, where nothing else is known of what is behind."""
     small = judged.admitted & _SMALL_SHARED
     keeps = f"This check stops {called(out)} with an error" if judged.other.ends == "raise" else _keeps(out)
+    if judged.gate.kind == "list":
+        keeps = f"This list leaves {called(out)} out"
     if small and any(out <= from_generation(text.text) for text in judged.other.texts):
         reason = f"{keeps}, but its text promises newer chips. {_compiles(small, out)}"
         return Kept(out, "warning", "medium", reason, repeated=True)
