@@ -19,9 +19,15 @@ BY_PHASE = (
     "def supports(prefill=False):\n    if os.environ.get('INVARIANT'):\n        return False\n"
     "    if cap == (9, 0) or cap[0] == 12:\n        return not prefill\n    return cap[0] == 10\n"
 )
+UNDER_ONE_DOUBT = (
+    "def capability():\n    if anything():\n        if cap[0] >= 9:\n            return (cap[0], 9)\n        return cap\n"
+    "    raise ValueError('no GPU')\n"
+)
+TWO_DOUBTS = UNDER_ONE_DOUBT.replace("if cap[0] >= 9:", "if cap[0] >= 9 and other():")
 FITS = "def fits(rows):\n    if anything():\n        return False\n    return fitted(rows)\n"
 TENS = ChipSet.where(lambda chip: chip.major == 10)
 ASKS = TENS | ChipSet.of("9.0", "12.0", "12.1")
+CONSUMER, ADA = ChipSet.of("12.0", "12.1"), ChipSet.of("8.9")
 OLDER = ChipSet.where(lambda chip: chip.major < 10)
 
 
@@ -33,6 +39,9 @@ OLDER = ChipSet.where(lambda chip: chip.major < 10)
         (ASKED.replace("False", "True"), "has(10)", EVERY, EVERY - OLDER, EVERY - OLDER),
         (OVERRIDDEN, "capability() == (12, 0)", ChipSet.of("12.0"), ChipSet.of("12.0"), ChipSet.of("12.0")),
         (OVERRIDDEN, "capability()[0] >= 10", EVERY - OLDER, EVERY - OLDER, EVERY - OLDER),
+        (UNDER_ONE_DOUBT, "something() or capability() == (12, 9)", EVERY, CONSUMER, CONSUMER),
+        (UNDER_ONE_DOUBT, "something() or capability() == (8, 9)", EVERY, ADA, ADA),
+        (TWO_DOUBTS, "something() or capability() == (12, 9)", EVERY, NONE, CONSUMER),
         (FITS, "fits(8) and cap[0] >= 10", EVERY - OLDER, NONE, EVERY - OLDER),
         (FITS, "not fits(8) or cap[0] >= 10", EVERY, EVERY - OLDER, EVERY - OLDER),
         (BY_PHASE, "supports(prefill=True)", TENS, NONE, TENS),

@@ -22,7 +22,7 @@ _NEWER, _LEAST, _MOST = said("open-ended"), rf"(?:{said('at-least')}|(?<![-=<])>
 _BOUND = rf"(?:{_LEAST}|{_MOST})"
 _TOKEN = re.compile(
     rf"(?<![A-Za-z0-9_]){IN_WORDS}(?P<sm>{NUMBER}|\d{{1,2}}\.?x|\d{{1,2}}\.\d)(?P<suffix>[afx]?)(?![0-9])"
-    r"|(?<![A-Za-z])(?:capabilit(?:y|ies)|cc|sm|compute(?=[^\w]{0,5}\d{1,2}\.\d))\s{0,3}"
+    r"|(?<![A-Za-z])(?:capabilit(?:y|ies)|cc|sm|compute(?=[^\w]{0,5}\d{1,2}\.[\dx]))\s{0,3}"
     rf"(?:(?:of|is|version|must be|should be)\s{{1,3}})?(?P<bound>{_BOUND})?\s{{0,3}}"
     r"\(?(?P<major>\d{1,3})(?!\d)(?:[.,]\s?(?P<minor>\d)(?!\d)|\.?x|[af]\b)?\)?"
     r"|(?<![\w.])(?P<bare>1[012]|[789])\.(?P<tenth>[\dx])(?!\w|\.\d)",

@@ -324,18 +324,22 @@ def _returned(run: Interpreter, function: Function, frame: EvaluationFrame) -> V
 
     What nobody knows, and nobody knows whether it is returned, is an override (of the environment, of a caller) and
     says nothing of an answer that is a matter of the device, but that an error in doubt is not all that may come; the
-    neutral projection drops every value in doubt that is no matter of the device.
+    neutral projection drops every value in doubt that is no matter of the device. Where one return waits for nothing
+    but some tests in doubt, a later one that waits for them too is never reached.
     """
     pending: list[bool] = [True] * len(CHIPS)
     doubtful: list[list[Any]] = [[] for _ in CHIPS]
     dropped: list[list[Any]] = [[] for _ in CHIPS]
     asks = False
     lanes: list[Any] = [Unknown()] * len(CHIPS)
+    spent: list[list[set[int]]] = [[] for _ in CHIPS]
     device = guessed = False
     for path, result in function.returns:
         taken = Vec((True,))
+        tests: dict[int, Vec] = {}
         for test in path:
-            taken = vectors.both(taken, run.truth(test, frame))
+            tests[id(test)] = run.truth(test, frame)
+            taken = vectors.both(taken, tests[id(test)])
             if taken.uniform and taken.lanes[0] is False:
                 break
         device, guessed = device or taken.device, guessed or taken.guessed
@@ -345,12 +349,14 @@ def _returned(run: Interpreter, function: Function, frame: EvaluationFrame) -> V
         device, guessed = device or value.device, guessed or value.guessed
         asks = asks or value.device or taken.device
         for i, (take, lane) in enumerate(zip(taken.spread(), value.spread(), strict=True)):
-            if not pending[i] or take is False:
+            if not pending[i] or take is False or any(each <= tests.keys() for each in spent[i]):
                 continue
             if take is True or isinstance(take, Raises):
                 pending[i] = False
                 lanes[i] = vectors.join_all([*doubtful[i], take if isinstance(take, Raises) else lane])
-            elif value.device or taken.device or not (run.neutral or isinstance(lane, Unknown)):
+                continue
+            spent[i].append({one for one, truth in tests.items() if isinstance(truth.spread()[i], Unknown)})
+            if value.device or taken.device or not (run.neutral or isinstance(lane, Unknown)):
                 doubtful[i].append(lane)
             else:
                 dropped[i].append(lane)

@@ -108,7 +108,13 @@ def _is_meant(module: Module, gate: Gate, asked: Expr) -> bool:
     near = (one.test for one in module.gates if one.qualname == gate.qualname)
     calling = [test for test in near if any(one.op == "call" and _same(one.args[0], asked) for one in walk(test))]
     guarded = any(_same(one, asked) for test in calling for one in operands(test))
-    return not guarded and (asked.op == "function" or bool(calling))
+    return not guarded and (asked.op == "function" or bool(calling) or _is_there(module, asked))
+
+
+def _is_there(module: Module, asked: Expr) -> bool:
+    """Whether a file imports a name whatever happens: at its left edge, so in no attempt and under no test."""
+    imports = (one.at for one in module.names.values() if _same(one, asked))
+    return any(at is not None and at.column == 0 for at in imports)
 
 
 def _same(one: object, other: Expr) -> bool:

@@ -94,6 +94,7 @@ def test_what_is_closed_is_open_no_more(text: str) -> None:
     [
         ("Requires blackwell or newer", "Requires compute capability 10.x or 11.0"),
         ("needs Blackwell+", "needs compute capability 10.x or 11.0"),
+        ("need cuda compute >= 10.0", "need cuda compute 10.x or 11.0"),
         ("Hopper or newer only", "compute capability 9.0 to 11.0 only"),
         ("Ampere or newer", ""),  # of which the check lets in a part
         ("Hopper GPUs or newer (SM90+)", ""),

@@ -133,7 +133,7 @@ def read(
     asked = frozenset(looked.asking())
     tree = parse(source)
     lines = source.split("\n") if "\r" not in source else re.split("\r\n|\r|\n", source)
-    importable = installed.flags(tree) if "installed" in asked else {}
+    importable = installed.importable(tree) if "installed" in asked else installed.NOTHING
     package = name if is_package else name.rpartition(".")[0]
     flow = _flow(tree, source, lines, package, importable, own, carried, handed, looked.named())
     functions = prune.functions(flow.functions, flow.gates.reads)
@@ -191,7 +191,7 @@ def _flow(
     source: str,
     lines: Sequence[str],
     package: str,
-    importable: Mapping[str, installed.ImportFlag],
+    importable: installed.Importable,
     own: frozenset[str],
     carried: frozenset[str],
     handed: frozenset[tuple[str, str]],
@@ -200,7 +200,7 @@ def _flow(
     hits = device_lines(source) | lines_with(own, source)
     try:
         found = trace(tree, partial(lines_with, source=source), hits, own | carried, handed, asked)
-        hits |= found.lines | lines_with(found.words | importable.keys(), source)
+        hits |= found.lines | lines_with(found.words | set(importable.words), source)
         hits |= _helpers(tree, lines, hits)
         return Flow(tree, lines, package, frozenset(hits), found, own, importable)
     except RecursionError as error:

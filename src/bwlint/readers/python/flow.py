@@ -106,7 +106,7 @@ class Flow:
         hits: frozenset[int],
         carried: Carriers,
         own: frozenset[str],
-        importable: Mapping[str, installed.ImportFlag],
+        importable: installed.Importable,
     ) -> None:
         self.own = own
         self.hits = hits
@@ -408,7 +408,9 @@ class Flow:
             self._guards_a_way(node, rest)
         elif test.op == "cmp" and self.gates.picks(test.args[1][0]):
             self._condition(test, node.test, (node.body, node.orelse), rest, (0, 0), "choice")
-        elif (flag := installed.asked(node.test, self._importable)) and not any(map(installed.is_told, self.path)):
+        elif (flag := installed.asked(node.test, self._importable.flags)) and not any(
+            map(installed.is_told, self.path)
+        ):
             self._condition(test, node.test, (node.body, node.orelse), rest, (0, 0), "installed", flag.module)
             self.gates.found[-1] = replace(self.gates.found[-1], leaf=flag.at)
         elif_ = node.orelse[0] if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) else None
@@ -1014,6 +1016,7 @@ class Flow:
 
     def _try(self, node: ast.Try, rest: Sequence[ast.stmt]) -> bool:
         """The body is taken to succeed; its tests hold neither in a handler nor after one that goes on."""
+        self._replaces(node)
         before = dict(self.lowerer.scope.env)
         depth, first = len(self.path), len(self.returns)
         caught = any(self._makes_up_for(handler) for handler in node.handlers)
@@ -1040,6 +1043,19 @@ class Flow:
         if went_on is not None:
             del self.path[depth:]
         return self.block(node.finalbody, rest) or (left and went_on is None)
+
+    def _replaces(self, node: ast.Try) -> None:
+        """Names that are a module's wherever that can be imported, and else another one's: one question for all."""
+        found = self._importable.replaced.get(node.lineno, ())
+        if not found or any(map(installed.is_told, self.path)):
+            return
+        one = found[0]
+        taken, other = (
+            Side(ends="fall", at=flag.at, uses=(Use(flag.module, "import", flag.at),))
+            for flag in (one.first, one.instead)
+        )
+        self.add("installed", unknown("installed"), node, taken, other, one.first.module)
+        self.gates.found[-1] = replace(self.gates.found[-1], leaf=one.first.at)
 
     def _makes_up_for(self, handler: ast.ExceptHandler) -> bool:
         """Whether a look-up without a row ends here, and in no other error."""

@@ -10,7 +10,7 @@ except ImportError:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.chips import frameworks
@@ -36,14 +36,60 @@ class ImportFlag:
     at: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A name that is a module's wherever that can be imported, and where another module's is taken instead."""
+
+    name: str
+    first: ImportFlag
+    instead: ImportFlag
+
+
+@dataclass(frozen=True, slots=True)
+class Importable:
+    """What a file asks of modules that may not be there: names whose truth says it, and by each `try` (the line where
+    it begins) the names that it takes from the first module that is there.
+    """
+
+    flags: Mapping[str, ImportFlag]
+    replaced: Mapping[int, Sequence[Replaced]]
+
+    @property
+    def words(self) -> Iterator[str]:
+        """The names that lead to what is done with these modules."""
+        yield from (name.rpartition(".")[2] for name in self.flags)
+        yield from (one.name for found in self.replaced.values() for one in found)
+
+
+NOTHING = Importable({}, {})
+
+
+def importable(tree: ast.Module) -> Importable:
+    """What a file asks of modules that may not be there."""
+    return Importable(flags(tree), dict(_replaced(tree)))
+
+
 def flags(tree: ast.Module) -> dict[str, ImportFlag]:
-    """The names of a file whose truth is whether a module can be imported, functions without arguments among them."""
-    return {name: flag for node in tree.body for name, flag in _flags(node)}
+    """The names of a file whose truth is whether a module can be imported: functions without arguments, attributes that
+    a method sets (`self.has_fa3`), and others of the file.
+    """
+    found: dict[str, ImportFlag] = {}
+    before: dict[str, object] = {}
+    for node in tree.body:
+        found |= dict(_flags(node, before))
+        before |= {name: value for name, (value, _) in _constants([node]).items()}
+    methods = (one for owner in tree.body if isinstance(owner, ast.ClassDef) for one in owner.body)
+    for method in (one for one in methods if isinstance(one, ast.FunctionDef)):
+        for node in method.body:
+            found |= {name: flag for name, flag in _flags(node, before) if name.startswith("self.")}
+    return found
 
 
-def _flags(node: ast.stmt) -> Iterator[tuple[str, ImportFlag]]:
+def _flags(node: ast.stmt, before: Mapping[str, object]) -> Iterator[tuple[str, ImportFlag]]:
+    """`before` is what names were set to above."""
     if isinstance(node, ast.Try):
-        missing = {name: value for handler in node.handlers for name, (value, _) in _constants(handler.body).items()}
+        handled = [one for handler in node.handlers for one in _statements(handler.body)]
+        missing = {**before, **{name: value for name, (value, _) in _constants(handled).items()}}
         imports = {name: flag for one in node.body for name, flag in _imported(one)}
         first = next(iter(imports.values()), None)
         there = {name: replace(first, at=at) for name, (value, at) in _constants(node.body).items() if value and first}
@@ -54,7 +100,46 @@ def _flags(node: ast.stmt) -> Iterator[tuple[str, ImportFlag]]:
         for one in below(node):
             if isinstance(one, ast.Call) and one.args and dotted(one.func).rpartition(".")[2] in frameworks.finds():
                 flag = ImportFlag(literal_text(one.args[0]), span(node))
-                yield from ((name, flag) for name in target_names(node.targets[0]))
+                yield from ((name, flag) for name in _names(node.targets[0]))
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements and those of the attempts among them, a later one behind what it makes up for."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.Try):
+            yield from _statements(node.body)
+            yield from (one for handler in node.handlers for one in _statements(handler.body))
+
+
+def _names(target: ast.expr) -> Iterator[str]:
+    yield from [dotted(target)] if isinstance(target, ast.Attribute) else target_names(target)
+
+
+def _replaced(tree: ast.Module) -> Iterator[tuple[int, Sequence[Replaced]]]:
+    """By the line of each `try`, the names that it takes from a module, and that are another one's where it fails."""
+    known: dict[str, ImportFlag] = {}
+    for node in tree.body:
+        attempts = [one for one in below(node) if isinstance(one, ast.Try)]
+        for one in attempts:
+            taken = _taken(one.body)
+            handled = [each for handler in one.handlers for each in _statements(handler.body)]
+            others = {**(known if one is node else {}), **_taken(handled)}
+            pairs = [(name, flag, others[name]) for name, flag in taken.items() if name in others]
+            found = [Replaced(*pair) for pair in pairs if pair[1].module != pair[2].module]
+            yield from [(one.lineno, found)] if found else ()
+        known |= _taken([node, *(each for one in attempts if one is node for each in _statements(one.body))])
+
+
+def _taken(body: Iterable[ast.stmt]) -> dict[str, ImportFlag]:
+    """The names that statements take from modules, under the last name that they get."""
+    found: dict[str, ImportFlag] = {}
+    for node in body:
+        if isinstance(node, ast.ImportFrom):
+            found |= dict(_imported(node))
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in found:
+            found |= {name: found[node.value.id] for name in target_names(node.targets[0])}
+    return found
 
 
 def _tried(node: ast.FunctionDef) -> Iterator[ImportFlag]:
@@ -82,7 +167,7 @@ def _constants(body: Sequence[ast.stmt]) -> dict[str, tuple[object, Span]]:
         for node in body
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
         for target in node.targets
-        for name in target_names(target)
+        for name in _names(target)
     }
 
 
@@ -105,7 +190,7 @@ def _flag(test: ast.expr) -> str:
         test = test.left  # `flash_attn_3 is not None`
     if isinstance(test, ast.Call) and not test.args and not test.keywords:
         test = test.func
-    return test.id if isinstance(test, ast.Name) else ""
+    return dotted(test)
 
 
 def _told(test: ast.expr) -> bool:

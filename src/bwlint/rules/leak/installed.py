@@ -37,6 +37,10 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
     if not wrong or not _works(context, module, gate.no, wrong):
         return None
     lacks = lacking(need.kind, need.what, wrong)
+    used = RelatedSpan(module, need.use.at, sentence(need.use.name, need.what))
+    related: tuple[RelatedSpan, ...] = (RelatedSpan(module, gate.at, "nothing else is checked here"), used)
+    if gate.leaf is not None and gate.at.holds(gate.leaf):
+        related = (RelatedSpan(module, gate.no.at or gate.at, "used where that import fails"),)
     draft = Draft(
         rule=RULE,
         place=DraftPlace(
@@ -47,10 +51,7 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
         message=f"The import alone lets {called(wrong)} use {reached(need.use.name, need.what)}.{lacks}",
         label="shows that it is installed, and not that the chip runs it",
         advice=f"Check for {plain(need.legal)} too. {called(wrong)} will then take the code that follows.",
-        related=(
-            RelatedSpan(module, gate.at, "nothing else is checked here"),
-            RelatedSpan(module, need.use.at, sentence(need.use.name, need.what)),
-        ),
+        related=related,
         remedy=NoFix("nothing here checks the chip: add a check"),
         claims=(claimed(need, module, wrong),),
     )
@@ -72,7 +73,7 @@ def _is_text(value: Expr) -> bool:
 
 def _works(context: Context, module: Module, instead: Side, chips: ChipSet) -> bool:
     """Whether a chip that skips a path reaches another one that nothing shows to fail."""
-    if instead.ends in REFUSING or not any(use.is_a("call", "text", "name") for use in instead.uses):
+    if instead.ends in REFUSING or not instead.uses:
         return False
     needs = [one for one in context.evidence.of(module, instead, sure=False) if one.strength == PROOF]
     return not needs or any(chips <= one.legal for one in needs)
