@@ -20,8 +20,8 @@ BY_PHASE = (
     "    if cap == (9, 0) or cap[0] == 12:\n        return not prefill\n    return cap[0] == 10\n"
 )
 UNDER_ONE_DOUBT = (
-    "def capability():\n    if anything():\n        if cap[0] >= 9:\n            return (cap[0], 9)\n        return cap\n"
-    "    raise ValueError('no GPU')\n"
+    "def capability():\n    if anything():\n        if cap[0] >= 9:\n            return (cap[0], 9)\n"
+    "        return cap\n    raise ValueError('no GPU')\n"
 )
 TWO_DOUBTS = UNDER_ONE_DOUBT.replace("if cap[0] >= 9:", "if cap[0] >= 9 and other():")
 FITS = "def fits(rows):\n    if anything():\n        return False\n    return fitted(rows)\n"

@@ -157,9 +157,13 @@ def cards(words: Iterable[str]) -> Cards:
 
 @lru_cache(maxsize=4096)
 def is_for_another_vendor(folder: str) -> bool:
-    """Whether a folder is called after what another vendor makes."""
-    found = next((named for pattern, named in _cards() if pattern.fullmatch(folder.strip("_"))), None)
-    return found == NONE
+    """Whether a folder is called after what another vendor makes: "rocm", "ascend_npu"."""
+    parts = [part for part in re.split("[-_]", folder) if part]
+    return bool(parts) and all(_named(part) == NONE for part in parts)
+
+
+def _named(part: str) -> ChipSet | None:
+    return next((named for pattern, named in _cards() if pattern.fullmatch(part)), None)
 
 
 def cluster_words(text: str) -> tuple[str, ...]:

@@ -736,7 +736,7 @@ class HostWalk:
         return True
 
     def _check(self, check: re.Match[str], end: int) -> None:
-        """`CHECK(a >= b, "text")`, `CHECK_GE(a, b)`: an assertion with its message."""
+        """`CHECK(a >= b, "text")`, `CHECK_GE(a, b)`, `assert(a >= b && "text")`: an assertion with its message."""
         close = matching(self.text, check.end() - 1, end - check.end() + 1)
         if close < 0:
             return
@@ -747,10 +747,13 @@ class HostWalk:
             test = Expr("cmp", (op, (self.lower(*parts[0]), self.lower(*parts[1]))), at)
         else:
             test = self.lower(*parts[0])
+        told = parts[0][1]
+        if test.op == "and" and (asked := [one for one in test.args[0] if not _is_text(one)]) != list(test.args[0]):
+            test, told = asked[0] if len(asked) == 1 else Expr("and", (tuple(asked),), test.at), parts[0][0]
         self._leave("raise", check.start(), end, negate(test))
         if test.op not in ("cmp", "and", "or", "not", "call", "var") or not self._asks(test) or test.at is None:
             return
-        said = Side(ends="raise", at=test.at, texts=ways.texts(self.code, parts[0][1], end))
+        said = Side(ends="raise", at=test.at, texts=ways.texts(self.code, told, end))
         self._note("assert", test, test.at, self._rest(said, self.following, check.start()), said)
 
     # -- sides and gates
@@ -826,6 +829,10 @@ class HostWalk:
             text=self.code.source[start:end][:300],
             leaf=self.reads.leaf(test),
         )
+
+
+def _is_text(value: Expr) -> bool:
+    return value.op == "const" and isinstance(value.args[0], str)
 
 
 def _says_nothing(value: Expr) -> bool:

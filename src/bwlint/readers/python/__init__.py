@@ -7,7 +7,7 @@ import bisect
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 
 from bwlint.chips.operations import operation

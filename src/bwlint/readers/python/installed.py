@@ -138,7 +138,7 @@ def _taken(body: Iterable[ast.stmt]) -> dict[str, ImportFlag]:
         if isinstance(node, ast.ImportFrom):
             found |= dict(_imported(node))
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in found:
-            found |= {name: found[node.value.id] for name in target_names(node.targets[0])}
+            found |= dict.fromkeys(target_names(node.targets[0]), found[node.value.id])
     return found
 
 

@@ -428,7 +428,7 @@ def _stops_early(context: Context, judged: Judged, out: ChipSet) -> bool:
     if not small or not judged.owns_comparison or judged.sets.guessed:
         return False
     checked = judged.gate.kind == "list" and not judged.gate.yes.at and _is_checked(context, judged, out)
-    if small != _SMALL_SHARED and not checked:
+    if not checked and not (judged.admitted >= _SMALL_SHARED or judged.admitted >= _LARGE_AMPERE | _HOPPER):
         return False
     flag = judged.gate.is_a("flag")
     nothing = judged.working.empty and not flag and not checked
@@ -496,7 +496,7 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     if judged.in_test:
         return None  # who skips a test knows for which generation it is
     if (judged.admitted & _HOPPER or _refuses_hopper(context, judged)) and _stops_early(context, judged, out):
-        reason = f"{keeps} and takes {plain(judged.admitted)}. {_compiles(_SMALL_SHARED - out, out)}"
+        reason = f"{keeps} and takes {plain(judged.admitted)}. {_compiles(small, out)}"
         if not judged.admitted & _HOPPER:
             return Kept(out, "note", "low", reason)  # 9.0 is kept out too: it may be code of one generation
         asked = judged.gate.kind in ANSWERS or judged.other.ends == "return"  # whom it answers is not seen

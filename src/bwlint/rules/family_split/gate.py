@@ -448,7 +448,8 @@ def _seen_sides(context: Context, cut: Cut, found: Weight) -> Iterator[RelatedSp
         if chain and other.gate.chain == chain and other is not cut.judged and cut.left_out <= other.admitted:
             side = other.gate.yes
     if side.at is not None and not side.empty:
-        yield RelatedSpan(cut.judged.module, side.at, f"{name} ends up here")
+        first = side.uses[0].at if side.uses and side.uses[0].at.line > side.at.line else side.at
+        yield RelatedSpan(cut.judged.module, first, f"{name} ends up here")
 
 
 def meant(judged: Judged) -> bool:
