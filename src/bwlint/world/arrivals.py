@@ -34,6 +34,7 @@ from bwlint.sources.search import Hit, Search, search_of
 from bwlint.sources.tree import is_project, module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
+from bwlint.world.gates import Judged, refuses_others
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
@@ -226,11 +227,36 @@ class Arrivals:
         if module is None or module.path != file.real:
             return ANY
         chips, stops = EVERY, list[Stop]()
+        for judged in self._lists(file, module, owner):
+            chips &= judged.sets.may
+            stops += [] if self._targets <= judged.sets.may else [Stop(module.path, judged.at, module)]
         for home, making in self._constructors(file, module, owner):
             for refusal in self._refusals.of(home, making):
                 chips &= refusal.legal
                 stops += [] if self._targets <= refusal.legal else [Stop(home.path, refusal.at, home)]
         return Arrival(chips, tuple(sorted(stops, key=lambda stop: stop.at)))
+
+    def _lists(self, file: _MentioningFile, module: Module, owner: NameScope) -> Iterator[Judged]:
+        """The lists of a class by whose names a check of the project refuses whoever is not in them."""
+        for judged in self._refusals.judged(module):
+            gate = judged.gate
+            if gate.kind == "list" and gate.qualname == owner.qualname and gate.yes.at is None and gate.name:
+                asking = (gate for home in self._homes(file, gate.name) for gate in home.gates)
+                word = re.compile(rf"\b{gate.name}\b")
+                if any(word.search(one.text) and refuses_others(one) for one in asking):
+                    yield judged
+
+    def _homes(self, file: _MentioningFile, name: str) -> Iterator[Module]:
+        """The modules of the project that ask for something with `in`."""
+        try:
+            hits = self._lines(file, name)
+        except Untold:
+            return
+        asking = re.compile(rf"\bin\b.*\b{name}\b")
+        for found in dict.fromkeys(hit.file for hit in hits if asking.search(hit.text)):
+            module = self._tree.module(module_name(found.real, found.root))
+            if module is not None and module.path == found.real:
+                yield module
 
     def _constructors(self, file: _MentioningFile, module: Module, owner: NameScope) -> Iterator[tuple[Module, str]]:
         """What runs when an object of a class is made, by its file and its name: of bases that it asks, too."""

@@ -240,6 +240,12 @@ def refuses(side: Side) -> bool:
     return side.ends in REFUSING
 
 
+def refuses_others(gate: Gate) -> bool:
+    """Whether a check that asks a list by its name refuses whoever is not in it."""
+    denies = any(node.op == "cmp" and node.args[0] == "not in" for node in walk(gate.test))
+    return gate.is_a("condition", "assert") and refuses(gate.yes if denies else gate.no)
+
+
 def answers_no(side: Side) -> bool:
     """A return of False, None or a reason in words; a constant assignment of None or False."""
     value = side.value

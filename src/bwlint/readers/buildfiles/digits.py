@@ -57,6 +57,8 @@ _WORDS = (
 )
 _PRINTS = re.compile(r"[ \t]*(?:echo|printf|log\w*)\b[^|>`\n]{0,200}?[A-Za-z]{3,}:?[ ][^|>`]*$")
 """What only tells a person."""
+_IS_ONE = re.compile(r"[^\n,=]{0,20}?(?:,|==?|-eq)[ \t]*[\"']?[2-9][\"']?[ \t]*(?:\)|\]|;|$)", re.M)
+"""A comparison with one digit, which is none of those that a name of three digits begins with: 12.x are not 7."""
 _CLASSES = {"[:digit:]": "0-9", "[:space:]": r"\s", "[:alpha:]": "a-zA-Z", "[:alnum:]": "a-zA-Z0-9"}
 _NOTHING = "\0"
 """Stands for the second dollar of make."""
@@ -79,7 +81,7 @@ def operations(source: str, *, is_cmake: bool) -> Iterator[Operation]:
     for start, end, change in islice(found, _MOST):
         line = source[source.rfind("\n", 0, start) + 1 : source.find("\n", end)]
         near = source[max(0, start - _NEAR) : end + _NEAR]
-        told = is_about(near, line) and not _PRINTS.match(line.partition(" #")[0])
+        told = is_about(near, line) and not _PRINTS.match(line.partition(" #")[0]) and not _IS_ONE.match(source, end)
         wrong = misread(change) or clipped(change) if told else None
         others = (other for at, _, other in found if abs(at - start) < _NEAR and other is not change)
         if wrong is not None and not any(_takes_long(other) for other in others):

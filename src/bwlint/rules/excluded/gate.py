@@ -28,7 +28,7 @@ from bwlint.rules.family_split.reasons import certified
 from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
 from bwlint.world.builds import runs_on
-from bwlint.world.gates import Judged, answers_no, missing_row, refuses, table_name
+from bwlint.world.gates import Judged, answers_no, missing_row, refuses, refuses_others, table_name
 from bwlint.world.libraries import is_question
 from bwlint.world.native import admits
 
@@ -461,12 +461,8 @@ def _is_checked(context: Context, judged: Judged, out: ChipSet) -> bool:
     shown = (one for _, proofs in context.evidence.methods(judged.module, owner) for one in proofs)
     if any(out & one.against for one in shown):
         return False  # a method does not work there
-    for _, gates in naming(context, judged.module, judged.gate.name):
-        for gate in (one for one in gates if one.is_a("condition", "assert")):
-            denies = any(node.op == "cmp" and node.args[0] == "not in" for node in walk(gate.test))
-            if refuses(gate.yes if denies else gate.no):
-                return True
-    return False
+    asking = naming(context, judged.module, judged.gate.name)
+    return any(refuses_others(gate) for _, gates in asking for gate in gates)
 
 
 def _refuses_hopper(context: Context, judged: Judged) -> bool:
