@@ -55,6 +55,13 @@ def _cpp(test: str) -> tuple[str, str]:
 
 
 MENDED = [
+    (_python("return major >= 8 and minor >= 9"), _python("return (major, minor) >= (8, 9)"), "unsafe"),
+    (_python("return x or major <= 8 or minor < 6"), _python("return x or (major, minor) < (9, 6)"), "unsafe"),
+    (
+        _cpp("prop.major > 7 && prop.minor >= 9"),
+        _cpp("(prop.major > 8 || (prop.major == 8 && prop.minor >= 9))"),
+        "unsafe",
+    ),
     (_python("return major != 9 or major != 12"), _python("return major != 9 and major != 12"), "unsafe"),
     (_python("return major == 9 and major == 12"), _python("return major == 9 or major == 12"), "unsafe"),
     (_python("return x and (major < 9 and major > 11)"), _python("return x and (major < 9 or major > 11)"), "unsafe"),

@@ -93,6 +93,7 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("macros", "cuda"): "cuda.macros",
     ("answer", "cuda"): "cuda.answers",
     ("meaning", ""): "meaning",
+    ("parts", ""): "meaning",
 }
 """What is to be mended, and in which language ("" = any): the module of this package that does it."""
 

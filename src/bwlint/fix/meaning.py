@@ -17,13 +17,18 @@ _JOINT = re.compile(r"(?<=\s)(?:and|or)(?=\s)|&&|\|\|")
 _OTHER = {"and": "or", "or": "and", "&&": "||", "||": "&&"}
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _ORDERED = re.compile(r"(?P<left>[\w.\[\]()]+)(?P<sign>\s*[<>]=?\s*)([\"'])(?P<number>[0-9]+)\3")
+_APART = re.compile(
+    r"(?P<major>[\w.\[\]()]+)\s*(?P<above>[<>]=?)\s*(?P<first>\d+)\s+(?P<joint>and|or|&&|\|\|)"
+    r"\s+(?P<minor>[\w.\[\]()]+)\s*(?P<below>[<>]=?)\s*(?P<second>\d+)"
+)
 _GLUED = re.compile(r"(?P<first>([\"'])[\w.]+\2)(?P<rest>\s*(?:#[^\n]*\n\s*)*[\"'][\w.]+[\"'])")
 
 
 def mend(job: Job) -> Fix | NoFix:
     text = SourceText(job.source)
     region = text.region(*job.at)
-    new = _meant(job.source[slice(*text.bounds(region))])
+    said = job.source[slice(*text.bounds(region))]
+    new = _at_once(said) if job.remedy.how == "parts" else _meant(said)
     if new is None:
         return NoFix("more than one comparison, call or name stands there: rewrite it by hand")
     edit = Edit(job.module.path, region, new)
@@ -60,3 +65,18 @@ def _meant(said: str) -> str | None:
     if glued is not None:
         return f"{glued['first']},{glued['rest']}"
     return f"{said}()" if _NAME.fullmatch(said) else None
+
+
+def _at_once(said: str) -> str | None:
+    """One comparison of the capability for one of each part: `major >= 8 and minor >= 9`."""
+    found = _APART.fullmatch(said)
+    if found is None or found["above"][0] != found["below"][0]:
+        return None
+    major, minor, above = found["major"], found["minor"], found["above"][0] == ">"
+    first, second = (
+        int(found[part]) + (found[sign] in (">", "<=")) for part, sign in (("first", "above"), ("second", "below"))
+    )
+    if found["joint"] in ("and", "or"):
+        return f"({major}, {minor}) {'>=' if above else '<'} ({first}, {second})"
+    sign, least = (">", ">=") if above else ("<", "<")
+    return f"({major} {sign} {first} || ({major} == {first} && {minor} {least} {second}))"

@@ -44,14 +44,15 @@ Mending = Literal[
     "macros",
     "answer",
     "meaning",
+    "parts",
     "release",
 ]
 """What is mended: a test of the running program; one that another generation is written into; an order of names or of
 releases, which stands for something else; a list of targets by name; a table of what each chip has; a guard of the
 preprocessor; a list, a flag or a condition of a build; words for people; a number of bytes; the state space of an
 instruction; the class that is put around kernels; a status or an error that nobody looks at; macros that are named
-after one part; what a function answers; a condition or a list that says another thing than it means; the release of
-CUDA."""
+after one part; what a function answers; a condition or a list that says another thing than it means; major and minor
+that are asked for apart; the release of CUDA."""
 
 
 @dataclass(frozen=True, slots=True)
