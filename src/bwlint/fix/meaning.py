@@ -18,8 +18,8 @@ _OTHER = {"and": "or", "or": "and", "&&": "||", "||": "&&"}
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _ORDERED = re.compile(r"(?P<left>[\w.\[\]()]+)(?P<sign>\s*[<>]=?\s*)([\"'])(?P<number>[0-9]+)\3")
 _APART = re.compile(
-    r"(?P<major>[\w.\[\]()]+)\s*(?P<above>[<>]=?)\s*(?P<first>\d+)\s+(?P<joint>and|or|&&|\|\|)"
-    r"\s+(?P<minor>[\w.\[\]()]+)\s*(?P<below>[<>]=?)\s*(?P<second>\d+)"
+    r"(?P<major>[\w.\[\]()]+?)\s*(?P<above>[<>]=?)\s*(?P<first>\d+)(?P<close> ?\))?[\s\\]+"
+    r"(?P<joint>and|or|&&|\|\|)[\s\\]+(?P<open>\( ?)?(?P<minor>[\w.\[\]()]+?)\s*(?P<below>[<>]=?)\s*(?P<second>\d+)"
 )
 _GLUED = re.compile(r"(?P<first>([\"'])[\w.]+\2)(?P<rest>\s*(?:#[^\n]*\n\s*)*[\"'][\w.]+[\"'])")
 
@@ -70,7 +70,7 @@ def _meant(said: str) -> str | None:
 def _at_once(said: str) -> str | None:
     """One comparison of the capability for one of each part: `major >= 8 and minor >= 9`."""
     found = _APART.fullmatch(said)
-    if found is None or found["above"][0] != found["below"][0]:
+    if found is None or found["above"][0] != found["below"][0] or bool(found["close"]) != bool(found["open"]):
         return None
     major, minor, above = found["major"], found["minor"], found["above"][0] == ">"
     first, second = (
@@ -79,4 +79,5 @@ def _at_once(said: str) -> str | None:
     if found["joint"] in ("and", "or"):
         return f"({major}, {minor}) {'>=' if above else '<'} ({first}, {second})"
     sign, least = (">", ">=") if above else ("<", "<")
-    return f"({major} {sign} {first} || ({major} == {first} && {minor} {least} {second}))"
+    whole = f"{major} {sign} {first} || ({major} == {first} && {minor} {least} {second})"
+    return whole if found["close"] else f"({whole})"

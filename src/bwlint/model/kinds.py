@@ -133,6 +133,7 @@ OperationKind = Literal[
     "memory-tier",
     "memory-query",
     "mocked",
+    "release-apart",
 ]
 """Which table or limit judges an operation: of peers see `readers.cuda.peers`, of links `readers.python.links`, of
 sizes `readers.python.sizes`. What else an operation of a kind says is in `model.details`.
@@ -180,6 +181,7 @@ multiprocessors
 memory-tier     memory that stands for a product
 memory-query    a question to the driver how much memory a device has, to which nobody expects a refusal
 mocked          a stretch in which a test says itself what the device is; its name is the question that it replaces
+release-apart   a test for a release of CUDA that asks for its major and its minor apart; its name is the release
 told            a function of a library gets a text that is no literal; its amount is the text
 """
 NAMED: frozenset[Literal["instruction", "atom"]] = frozenset({"instruction", "atom"})

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from bwlint.model.facts import Module
-from bwlint.readers import prune
+from bwlint.readers import prune, release_parts
 from bwlint.readers.cuda import (
     assembly,
     bodies,
@@ -106,6 +106,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         *multiprocessors.operations(code, found, places),
         *memory_queries.operations(code, found, places),
         *fixed_digits.operations(code),
+        *release_parts.operations(source, code.text),
     )
     return Module(
         path=path,

@@ -15,7 +15,7 @@ from bwlint.chips.spelling import OF_TOOLS
 from bwlint.evaluate.sources import asking_names
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Operation, Prose, Use
-from bwlint.readers import prune, switches, variables
+from bwlint.readers import prune, release_parts, switches, variables
 from bwlint.readers.buildfiles import pins
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
 from bwlint.readers.nodes import below, children, text_of, whole
@@ -76,6 +76,7 @@ _OTHERS: dict[str, Anchored] = {
     "operations": Literally(tuple(word.encode() for word in _OPERATION_WORDS)),
     "pins": pins,
     "switches": switches,
+    "release-parts": release_parts,
     "embedded": embedded,
     "installed": installed,
 }
@@ -167,6 +168,7 @@ def read(
             *_operations(tree, source, asked),
             *pins.of_setup(path, source),
             *switches.operations(source),
+            *release_parts.operations(source, source),
             *instructions,
             *sizes,
             *flow.noted,
