@@ -39,7 +39,7 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Bound:
+class _PartBound:
     """A comparison of one part of the capability with a number."""
 
     sign: str
@@ -47,17 +47,17 @@ class _Bound:
     at: Span
 
 
-def _bound(context: Context, judged: Judged, compared: list[Expr], on_chips: list[int]) -> _Bound | None:
+def _bound(context: Context, judged: Judged, compared: list[Expr], on_chips: list[int]) -> _PartBound | None:
     """The comparison whose left side is a part of the capability, by what it is on every chip."""
     for one in compared:
         part, number = (context.tree.value(judged.module, side) for side in one.args[1][:2])
         if part.device and list(part.lanes) == on_chips and isinstance(number.only(), int) and one.at is not None:
-            return _Bound(one.args[0], number.only(), one.at)
+            return _PartBound(one.args[0], number.only(), one.at)
     return None
 
 
 def _draft(
-    context: Context, judged: Judged, bounds: tuple[_Bound, _Bound], least: tuple[int, int], newer: ChipSet
+    context: Context, judged: Judged, bounds: tuple[_PartBound, _PartBound], least: tuple[int, int], newer: ChipSet
 ) -> Draft:
     first, second = sorted((bounds[0].at, bounds[1].at))
     wanted, wrong = f"{least[0]}.{least[1]}", newer & context.targets
