@@ -94,6 +94,7 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("answer", "cuda"): "cuda.answers",
     ("meaning", ""): "meaning",
     ("parts", ""): "meaning",
+    ("imported", "python"): "python.imported",
 }
 """What is to be mended, and in which language ("" = any): the module of this package that does it."""
 

@@ -45,6 +45,7 @@ Mending = Literal[
     "answer",
     "meaning",
     "parts",
+    "imported",
     "release",
 ]
 """What is mended: a test of the running program; one that another generation is written into; an order of names or of
@@ -52,7 +53,7 @@ releases, which stands for something else; a list of targets by name; a table of
 preprocessor; a list, a flag or a condition of a build; words for people; a number of bytes; the state space of an
 instruction; the class that is put around kernels; a status or an error that nobody looks at; macros that are named
 after one part; what a function answers; a condition or a list that says another thing than it means; major and minor
-that are asked for apart; the release of CUDA."""
+that are asked for apart; a flag that an import alone sets; the release of CUDA."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,15 @@ from bwlint.chips import ChipSet
 from bwlint.chips.wording import called, lacking, plain, reached, sentence
 from bwlint.judging.aside import aside
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Gate, Module, Side, Use
-from bwlint.model.findings import NoFix
 from bwlint.model.kinds import REFUSING
 from bwlint.rules.leak import RULE
 from bwlint.world.libraries import PROOF, Need
+
+_LATER = "a later release of the library may run on other chips"
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -52,7 +53,7 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
         label="shows that it is installed, and not that the chip runs it",
         advice=f"Check for {plain(need.legal)} too. {called(wrong)} will then take the code that follows.",
         related=related,
-        remedy=NoFix("nothing here checks the chip: add a check"),
+        remedy=Remedy("imported", need.legal, evidence=f"{need.what} is for these", unsafe=_LATER, at=gate.leaf),
         claims=(claimed(need, module, wrong),),
     )
     return replace(draft, severity="note") if aside(context, module) else draft  # there it is compared with
