@@ -21,6 +21,7 @@ from bwlint.readers.release_parts import operations
         ("#if VER_MAJOR >= 12 && VER_MINOR >= 4", []),
         ("#if VER_MAJOR == 12 && VER_MINOR >= 8", []),
         ("# if major >= 12 and minor >= 8:", []),
+        ("if x.shape[0] >= 12 and x.shape[1] >= 8:", []),
         ("if rows >= 12 and minor >= 8:", []),
         ("if major >= 120 and minor >= 8:", []),
         ("if major >= 12 and minor >= 80:", []),

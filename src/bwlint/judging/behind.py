@@ -251,7 +251,7 @@ def _asking(context: Context, judged: Judged) -> Iterator[Judged]:
 
 def naming(context: Context, module: Module, name: str) -> Iterator[tuple[Module, list[Gate]]]:
     """A file and those of the project that have a word, each with the gates that are called so or have it in them."""
-    word = re.compile(rf"\b{name}\b")
+    word = re.compile(rf"\b{re.escape(name)}\b")
     found = (read_hit(context, hit) for hit in hits(context, module, name))
     for one in {module.path: module, **{one.path: one for one in found if one is not None}}.values():
         yield one, [gate for gate in one.gates if gate.name == name != "" or word.search(gate.text)]

@@ -23,6 +23,7 @@ _TESTS = re.compile(
     rf"|(?P<older>{_PART}) *< *12\b *\)?{_GAP}{_OR}{_GAP}\(? *(?P<below>{_PART}) *< *(?P<first>[89])\b"
 )
 _GOES_ON = re.compile(r"(?:\|\||&&|\bor|\band|[(\\])[ \t]*$")
+_RELEASE = re.compile(r"vers|ver\[|cuda|nvcc|release", re.I)
 _MOST_LINES = 4
 _MOST = 20
 
@@ -60,5 +61,8 @@ def _condition(code: str, start: int, end: int) -> str:
 
 
 def _is_minor_of(major: str, minor: str) -> bool:
-    names = (major.lower().replace("major", "minor"), major.replace("[0]", "[1]"))
-    return minor != major and minor in (*names, names[0].upper())
+    """Whether two names are of one release: `major` and `minor`, or the first two parts of what is called a version."""
+    if major.endswith("[0]"):
+        return minor == f"{major[:-3]}[1]" and _RELEASE.search(major) is not None
+    name = major.lower().replace("major", "minor")
+    return minor != major and minor in (name, name.upper())

@@ -242,21 +242,20 @@ class Arrivals:
             gate = judged.gate
             if gate.kind == "list" and gate.qualname == owner.qualname and gate.yes.at is None and gate.name:
                 asking = (gate for home in self._homes(file, gate.name) for gate in home.gates)
-                word = re.compile(rf"\b{gate.name}\b")
+                word = re.compile(rf"\b{re.escape(gate.name)}\b")
                 if any(word.search(one.text) and refuses_others(one) for one in asking):
                     yield judged
 
     def _homes(self, file: _MentioningFile, name: str) -> Iterator[Module]:
         """The modules of the project that ask for something with `in`."""
+        asking = re.compile(rf"\bin\b.*\b{re.escape(name)}\b")
         try:
-            hits = self._lines(file, name)
+            found = dict.fromkeys(hit.file for hit in self._lines(file, name) if asking.search(hit.text))
+            homes = [self._file(one.real, one.root) for one in found]
         except Untold:
             return
-        asking = re.compile(rf"\bin\b.*\b{name}\b")
-        for found in dict.fromkeys(hit.file for hit in hits if asking.search(hit.text)):
-            module = self._tree.module(module_name(found.real, found.root))
-            if module is not None and module.path == found.real:
-                yield module
+        modules = ((one, self._tree.module(one.name)) for one in homes)
+        yield from (module for one, module in modules if module is not None and module.path == one.real)
 
     def _constructors(self, file: _MentioningFile, module: Module, owner: NameScope) -> Iterator[tuple[Module, str]]:
         """What runs when an object of a class is made, by its file and its name: of bases that it asks, too."""

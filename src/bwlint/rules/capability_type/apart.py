@@ -12,6 +12,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.findings import NoFix
 from bwlint.model.kinds import LISTED
 from bwlint.rules.capability_type import RULE
 from bwlint.world.gates import Judged
@@ -20,6 +21,15 @@ _LEAST = {"and": {">=": 0, ">": 1}, "or": {"<": 0, "<=": 1}}
 """By how comparisons are joined, those that are a lower bound, or what fails one, with what they add to its number."""
 _MAJORS = [chip.major for chip in EVERY]
 _MINORS = [chip.minor for chip in EVERY]
+
+
+@dataclass(frozen=True, slots=True)
+class _PartBound:
+    """A comparison of one part of the capability with a number."""
+
+    sign: str
+    number: int
+    at: Span
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
@@ -38,15 +48,6 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
             yield _draft(context, judged, (major, minor), least, newer)
 
 
-@dataclass(frozen=True, slots=True)
-class _PartBound:
-    """A comparison of one part of the capability with a number."""
-
-    sign: str
-    number: int
-    at: Span
-
-
 def _bound(context: Context, judged: Judged, compared: list[Expr], on_chips: list[int]) -> _PartBound | None:
     """The comparison whose left side is a part of the capability, by what it is on every chip."""
     for one in compared:
@@ -61,6 +62,7 @@ def _draft(
 ) -> Draft:
     first, second = sorted((bounds[0].at, bounds[1].at))
     wanted, wrong = f"{least[0]}.{least[1]}", newer & context.targets
+    remedy = Remedy("parts", evidence="a capability is one number", unsafe="later chips then take this path")
     says = f"This compares the major and the minor apart. {called(wrong)} are newer than {wanted} and fail it"
     return Draft(
         rule=RULE,
@@ -71,6 +73,6 @@ def _draft(
         label=f"meant as {wanted} or newer",
         advice=f"Compare both at once: `(major, minor) >= {least}`.",
         related=(RelatedSpan(judged.module, bounds[1].at, f"false for every chip whose minor is below {least[1]}"),),
-        remedy=Remedy("parts", evidence="a capability is one number", unsafe="later chips then take this path"),
+        remedy=remedy if bounds[0].at < bounds[1].at else NoFix("the minor comes first: rewrite it by hand"),
         claims=(Claimed(claims.other(says, wrong)),),
     )

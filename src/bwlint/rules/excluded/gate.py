@@ -456,7 +456,7 @@ def _stops_early(context: Context, judged: Judged, out: ChipSet) -> bool:
 def _is_checked(context: Context, judged: Judged, out: ChipSet) -> bool:
     """Whether somebody who asks a list of a class by its name refuses whoever is not in it."""
     owner = judged.gate.qualname
-    if owner not in judged.module.classes:
+    if owner not in judged.module.classes or not judged.gate.name:
         return False
     shown = (one for _, proofs in context.evidence.methods(judged.module, owner) for one in proofs)
     if any(out & one.against for one in shown):
