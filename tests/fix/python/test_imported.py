@@ -39,6 +39,33 @@ def test_the_chip_is_asked_too(project: Project, source: str, flag: str | None) 
     assert found == ([("unsafe", _plain(fixed))] if flag is not None else [])
 
 
+HELPER = """import torch
+
+
+def is_flash3_available():
+    try:
+        from flash_attn_interface import flash_attn_func
+
+        return True
+    except ImportError:
+        return False
+
+
+def run(a, b, c):
+    if is_flash3_available():
+        from flash_attn_interface import flash_attn_func
+
+        return flash_attn_func(a, b, c)
+    return torch.nn.functional.scaled_dot_product_attention(a, b, c)
+"""
+
+
+def test_a_helper_that_answers_by_an_import(project: Project) -> None:
+    fixed = HELPER.replace("return True", f"return {ASKED}(8, 9)")
+    assert [_plain(text) for _, text in project({"m.py": HELPER}).fixes("leak")] == [_plain(fixed)]
+    assert not project({"m.py": fixed}).findings
+
+
 def _plain(text: str) -> str:
     """A text however it is laid out."""
     return "".join(text.split()).replace(",)", ")")
