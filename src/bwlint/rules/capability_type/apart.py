@@ -63,6 +63,9 @@ def _draft(
     first, second = sorted((bounds[0].at, bounds[1].at))
     wanted, wrong = f"{least[0]}.{least[1]}", newer & context.targets
     remedy = Remedy("parts", evidence="a capability is one number", unsafe="later chips then take this path")
+    both = f"(major, minor) >= {least}"
+    if judged.module.language == "cuda":
+        both = f"major > {least[0]} || (major == {least[0]} && minor >= {least[1]})"
     says = f"This compares the major and the minor apart. {called(wrong)} are newer than {wanted} and fail it"
     return Draft(
         rule=RULE,
@@ -71,7 +74,7 @@ def _draft(
         confidence="high",
         message=f"{says}: their minor is below {least[1]}.",
         label=f"meant as {wanted} or newer",
-        advice=f"Compare both at once: `(major, minor) >= {least}`.",
+        advice=f"Compare both at once: `{both}`.",
         related=(RelatedSpan(judged.module, bounds[1].at, f"false for every chip whose minor is below {least[1]}"),),
         remedy=remedy if bounds[0].at < bounds[1].at else NoFix("the minor comes first: rewrite it by hand"),
         claims=(Claimed(claims.other(says, wrong)),),

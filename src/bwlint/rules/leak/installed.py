@@ -17,7 +17,7 @@ from bwlint.model.kinds import REFUSING
 from bwlint.rules.leak import RULE
 from bwlint.world.libraries import PROOF, Need
 
-_LATER = "a later release of the library may run on other chips"
+_LATER = "a later release of the library may run on other chips, and asking the device starts CUDA in this process"
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -53,7 +53,9 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
         label="shows that it is installed, and not that the chip runs it",
         advice=f"Check for {plain(need.legal)} too. {called(wrong)} will then take the code that follows.",
         related=related,
-        remedy=Remedy("imported", need.legal, evidence=f"{need.what} is for these", unsafe=_LATER, at=gate.leaf),
+        remedy=Remedy(
+            "imported", need.legal, evidence=f"for {plain(need.legal)}: {need.what}", unsafe=_LATER, at=gate.leaf
+        ),
         claims=(claimed(need, module, wrong),),
     )
     return replace(draft, severity="note") if aside(context, module) else draft  # there it is compared with
