@@ -21,6 +21,12 @@ def run(a, b, c):
 """
 FA3 = TRY.format(library="flash_attn_interface", function="flash_attn_func")
 GEMM = TRY.format(library="deep_gemm", function="fp8_gemm_nt")
+NESTED = FA3.replace(
+    "    HAS_IT = False",
+    """    from flash_attn import flash_attn_func
+
+    HAS_IT = False""",
+).replace("torch.nn.functional.scaled_dot_product_attention", "flash_attn_func")
 ASKED = "torch.cuda.is_available() and torch.cuda.get_device_capability()[0] in "
 
 
@@ -30,6 +36,9 @@ ASKED = "torch.cuda.is_available() and torch.cuda.get_device_capability()[0] in 
         pytest.param(f"import torch\n\n{FA3}", f"{ASKED}(8, 9)", id="8.x and 9.0"),
         pytest.param(f"import torch\n\n{GEMM}", f"{ASKED}(9, 10)", id="9.0 and 10.x"),
         pytest.param(f"{FA3}\nimport torch\n", None, id="torch comes later"),
+        pytest.param(
+            f"import torch\n\n{NESTED}", None, id="what is used instead is imported only where this one fails"
+        ),
         pytest.param(f"import torch as th\n\n{FA3}", None, id="torch has another name"),
     ],
 )

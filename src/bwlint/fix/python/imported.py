@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
@@ -19,6 +20,7 @@ from bwlint.world.tree import Sets
 
 _UNSEEN = NoFix("nothing here checks the chip: add a check")
 _NO_TORCH = NoFix("nothing above imports torch: add the check where the device is known")
+_INSTEAD = NoFix("the handler imports what is used instead, and only where this import fails: import both first")
 
 
 def mend(job: Job) -> Fix | NoFix:
@@ -29,6 +31,8 @@ def mend(job: Job) -> Fix | NoFix:
         return _UNSEEN
     if not any(_imports_torch(one) for one in syntax.tree.body if one.lineno < answer.lineno):
         return _NO_TORCH
+    if any(isinstance(one, (ast.Import, ast.ImportFrom)) for one in _handled(syntax, answer)):
+        return _INSTEAD
     majors = sorted({chip.major for chip in job.remedy.chips})
     if ChipSet.where(lambda chip: chip.major in majors) & job.context.targets:
         return _UNSEEN
@@ -61,6 +65,12 @@ def _answer(syntax: Syntax, job: Job) -> ast.expr | None:
     yes = [one for one in syntax.within(at) if isinstance(one, ast.Constant) and one.value is True]
     stands_alone = len(yes) == 1 and isinstance(syntax.parents.get(yes[0]), (ast.Assign, ast.Return))
     return yes[0] if stands_alone else None
+
+
+def _handled(syntax: Syntax, answer: ast.expr) -> Iterator[ast.AST]:
+    """What is done where the attempts around an answer fail."""
+    attempts = (one for one in syntax.around(answer) if isinstance(one, ast.Try))
+    yield from (node for one in attempts for handler in one.handlers for node in ast.walk(handler))
 
 
 def _begins(node: ast.AST, at: Span) -> bool:
