@@ -20,7 +20,7 @@ from bwlint.fix.change import unsafe
 from bwlint.fix.edited import edited
 from bwlint.fix.python.syntax import Syntax, between, parse
 from bwlint.fix.text import NAMED_BY_PARTS, closed, reworded, reworded_comment, reworded_in_cpp, tests
-from bwlint.model.expr import Span, walk
+from bwlint.model.expr import Span, is_text, walk
 from bwlint.model.facts import Gate, Module, Side
 from bwlint.model.findings import Edit, Fix, NoFix
 from bwlint.readers import ReadError
@@ -208,7 +208,7 @@ def _words(job: Job, users: Sequence[Judged], origin: Judged, gone: ChipSet) -> 
     for user in users:
         side = _kept_out(user, user.gate, gone)
         nodes = walk(side.value) if side.value is not None else ()
-        answers = [node.at for node in nodes if node.op == "const" and isinstance(node.args[0], str)]
+        answers = [node.at for node in nodes if is_text(node)]
         for at in (*(prose.at for prose in side.texts), *filter(None, answers)):
             start, end = text.bounds(text.region(*at))
             is_reason = refuses(side) or answers_no(side)

@@ -75,6 +75,11 @@ def const(value: object, at: Span | None = None) -> Expr:
     return Expr("const", (value,), at)
 
 
+def is_text(value: Expr) -> bool:
+    """Whether a value is a text that is written down."""
+    return value.op == "const" and isinstance(value.args[0], str)
+
+
 def unknown(key: str, at: Span | None = None) -> Expr:
     return Expr("unknown", (key,), at)
 

@@ -16,7 +16,7 @@ from bwlint.chips.mentions import mentioned
 from bwlint.fix.meant import comments, said_to_fail
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import ANSWERS, RowEntry, span_of
-from bwlint.model.expr import Span, walk
+from bwlint.model.expr import Span, is_text, walk
 from bwlint.model.facts import Module, Side, Use
 from bwlint.model.naming import spoken
 from bwlint.model.outline import Definition
@@ -233,7 +233,7 @@ class Reasons:
         for node in (node for test in judged.gate.path for node in walk(test) if node.op == "cmp"):
             parts = list(walk(node))
             role = " ".join(arg for one in parts if one.op != "const" for arg in one.args if isinstance(arg, str))
-            texts = (one.args[0] for one in parts if one.op == "const" and isinstance(one.args[0], str))
+            texts = (one.args[0] for one in parts if is_text(one))
             yield from self.in_table(
                 judged.module.path, (Use(text, "text", node.at or judged.at, role=role) for text in texts)
             )

@@ -23,7 +23,7 @@ from bwlint.fix.python.apart import kept_apart
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import GateChecker, compares_limit
 from bwlint.judging.siblings import MAX_DEFINITIONS, asks
-from bwlint.model.expr import Expr, walk, walk_through
+from bwlint.model.expr import Expr, is_text, walk, walk_through
 from bwlint.model.facts import Gate, Module, Path
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.model.kinds import GateKind
@@ -190,7 +190,7 @@ def _decided_elsewhere(job: Job, judged: Judged) -> NoFix | None:
     if one.module is judged.module:
         return NoFix(f"`{_named(one)}` decides this at line {one.at.line}: mend it there")
     at = f"{PurePath(one.module.path).name}:{one.gate.at.line}"
-    if any(value.op == "const" and isinstance(value.args[0], str) for _, value in _returns(one)):
+    if any(is_text(value) for _, value in _returns(one)):
         return NoFix(f"`{_named(one)}` ({at}) decides this and returns the reason: bound it there")
     return NoFix(f"`{_named(one)}` ({at}) decides this, and other files use it too: add a check of the capability here")
 

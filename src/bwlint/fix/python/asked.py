@@ -11,7 +11,7 @@ from bwlint.fix.python.imports import bring_modules
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import reached
 from bwlint.fix.python.syntax import Syntax, parse
-from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.expr import Expr, Span, is_text, walk
 from bwlint.model.facts import Module
 from bwlint.model.findings import NoFix
 from bwlint.readers.spans import span
@@ -89,7 +89,7 @@ def _called(place: ConditionPlace, helper: FunctionValue) -> Iterator[FunctionVa
 
 def _tells_why(helper: FunctionValue) -> bool:
     """Whether a helper answers with a reason."""
-    return any(value.op == "const" and isinstance(value.args[0], str) for _, value in helper.function.returns)
+    return any(is_text(value) for _, value in helper.function.returns)
 
 
 def _passes_without(helper: FunctionValue) -> bool:

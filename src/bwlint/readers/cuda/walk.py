@@ -11,7 +11,7 @@ from typing import Any
 
 from bwlint.chips import frameworks, queries
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
-from bwlint.model.expr import COMPILED, TAG, Expr, Span, const, negate, unknown, walk
+from bwlint.model.expr import COMPILED, TAG, Expr, Span, const, is_text, negate, unknown, walk
 from bwlint.model.facts import Function, Gate, Path, Side, Use
 from bwlint.model.kinds import LEAVING, Exit, GateKind
 from bwlint.model.naming import spoken
@@ -748,7 +748,7 @@ class HostWalk:
         else:
             test = self.lower(*parts[0])
         told = parts[0][1]
-        if test.op == "and" and (asked := [one for one in test.args[0] if not _is_text(one)]) != list(test.args[0]):
+        if test.op == "and" and (asked := [one for one in test.args[0] if not is_text(one)]) != list(test.args[0]):
             test, told = asked[0] if len(asked) == 1 else Expr("and", (tuple(asked),), test.at), parts[0][0]
         self._leave("raise", check.start(), end, negate(test))
         if test.op not in ("cmp", "and", "or", "not", "call", "var") or not self._asks(test) or test.at is None:
@@ -829,10 +829,6 @@ class HostWalk:
             text=self.code.source[start:end][:300],
             leaf=self.reads.leaf(test),
         )
-
-
-def _is_text(value: Expr) -> bool:
-    return value.op == "const" and isinstance(value.args[0], str)
 
 
 def _says_nothing(value: Expr) -> bool:

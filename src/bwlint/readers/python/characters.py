@@ -14,7 +14,7 @@ from functools import partial
 from bwlint.chips.digits import Misread, misread
 from bwlint.evaluate.names import guess
 from bwlint.evaluate.values import Guess
-from bwlint.model.expr import Expr, walk
+from bwlint.model.expr import Expr, is_text, walk
 from bwlint.readers.python.vocabulary import arch_text
 
 _ORDER = frozenset({"<", "<=", ">", ">="})
@@ -31,9 +31,7 @@ _NUMBER_PLACES = frozenset(
 def by_place(found: Expr) -> bool:
     """Whether an expression may order a text, or takes a part of something by numbers."""
     if found.op == "cmp":
-        return found.args[0] in _ORDER and any(
-            one.op == "const" and isinstance(one.args[0], str) and arch_text(one.args[0]) for one in found.args[1]
-        )
+        return found.args[0] in _ORDER and any(is_text(one) and arch_text(one.args[0]) for one in found.args[1])
     if found.op == "index":
         return _is_number(found.args[1])
     return found.op == "slice" and any(map(_is_number, found.args[1:3]))

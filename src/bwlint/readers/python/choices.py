@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from bwlint.model.expr import Expr
+from bwlint.model.expr import Expr, is_text
 from bwlint.readers.python.given import deciding
 from bwlint.readers.python.sides import leaves
 
@@ -21,7 +21,7 @@ def of_arm(arm: Sequence[ast.stmt]) -> Iterator[tuple[str, str]]:
 
 def of_value(name: str, value: Expr | None) -> Iterator[tuple[str, str]]:
     """The same of a value that is chosen for a name."""
-    if name and value is not None and value.op == "const" and isinstance(value.args[0], str):
+    if name and value is not None and is_text(value):
         yield name, value.args[0]
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.model.details import SizeRow, SizeTable
-from bwlint.model.expr import Expr, negate
+from bwlint.model.expr import Expr, is_text, negate
 from bwlint.model.facts import Operation, Path
 from bwlint.model.kinds import OperationKind
 from bwlint.readers.python.sides import literal_text
@@ -121,7 +121,7 @@ def _labelled(name: str, value: Expr) -> Iterator[tuple[str, int]]:
     if value.op == "dict":
         for key, item in zip(*value.args, strict=True):
             number = _folded(item)
-            if key.op == "const" and isinstance(key.args[0], str) and number is not None:
+            if is_text(key) and number is not None:
                 yield key.args[0], number
         return
     members = value.args[0] if value.op == "tuple" else (value,)

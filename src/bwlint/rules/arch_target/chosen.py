@@ -17,7 +17,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import place_in
 from bwlint.judging.siblings import Admission, admission, calls
-from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.expr import Expr, Span, is_text, walk
 from bwlint.model.facts import Function, Module, Path, Use
 from bwlint.model.findings import NoFix
 from bwlint.rules.arch_target import RULE
@@ -70,7 +70,7 @@ def _returned(context: Context, module: Module, path: Path, value: Expr) -> Iter
 
 def _may_name(function: Function, value: Expr) -> bool:
     """Whether a function is called after a target, or its value has a piece of one's name."""
-    texts = (node.args[0] for node in walk(value) if node.op == "const" and isinstance(node.args[0], str))
+    texts = (node.args[0] for node in walk(value) if is_text(node))
     return _PICKS.search(function.qualname) is not None or any(map(_NAMES.search, texts))
 
 

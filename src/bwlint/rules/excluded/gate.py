@@ -18,7 +18,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.model.details import Glued
-from bwlint.model.expr import Expr, Span, negate, walk, walk_through
+from bwlint.model.expr import Expr, Span, is_text, negate, walk, walk_through
 from bwlint.model.facts import Gate, Module, Use
 from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.model.kinds import ANSWERS, BRANCHES, LISTED
@@ -272,7 +272,7 @@ def _spelled_out(asked: Iterator[Expr]) -> bool:
     "sm_90" is no other number, and nothing else is a `computeCapability`.
     """
     return any(
-        (node.op == "const" and isinstance(node.args[0], str) and member(node.args[0]) is not None)
+        (is_text(node) and member(node.args[0]) is not None)
         or (node.op == "name" and bool(_called_for(node.args[0]) | of_generation(spoken(node.args[0]).split("_"))))
         or (node.op in ("name", "param", "attr") and _FULL_NAME.search(spoken(node.args[-1])) is not None)
         for node in asked
@@ -588,7 +588,7 @@ def _plain_hopper(judged: Judged) -> bool:
     """A list of target names with sm_90 and no suffix: a baseline feature, forward compatible as PTX."""
     if judged.gate.test.op != "names":
         return False
-    texts = {n.args[0] for n in walk(judged.gate.test) if n.op == "const" and isinstance(n.args[0], str)}
+    texts = {n.args[0] for n in walk(judged.gate.test) if is_text(n)}
     members = {n.args[1] for n in walk(judged.gate.test) if n.op == "attr"}
     return "sm_90" in texts | members and bool(judged.core & _DATACENTER)
 

@@ -11,7 +11,7 @@ from bwlint.judging.aside import aside
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
-from bwlint.model.expr import Expr, Span
+from bwlint.model.expr import Span, is_text
 from bwlint.model.facts import Gate, Module, Side, Use
 from bwlint.model.kinds import REFUSING
 from bwlint.rules.leak import RULE
@@ -65,13 +65,9 @@ def _need(context: Context, module: Module, gate: Gate) -> Need | None:
     """What is used where a module is there; where only its name is chosen there, what the module itself needs."""
     used = [one for one in context.evidence.of(module, gate.yes) if one.strength == PROOF]
     value = gate.yes.value
-    if not used and value is not None and (value.op == "attr" or _is_text(value)):
+    if not used and value is not None and (value.op == "attr" or is_text(value)):
         return context.evidence.of_use(module, Use(gate.name, "import", value.at or gate.at))
     return next(iter(used), None)
-
-
-def _is_text(value: Expr) -> bool:
-    return value.op == "const" and isinstance(value.args[0], str)
 
 
 def _works(context: Context, module: Module, instead: Side, chips: ChipSet) -> bool:

@@ -13,7 +13,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.judging.probes import turn_away
-from bwlint.model.expr import Span, walk
+from bwlint.model.expr import Span, is_text, walk
 from bwlint.model.facts import Side, Use
 from bwlint.model.kinds import ANSWERS
 from bwlint.model.naming import called_by, spoken
@@ -137,7 +137,7 @@ def _says_so(text: str, chips: ChipSet) -> bool:
 def _returned(libraries: Libraries, judged: Judged, side: Side) -> Need | None:
     """The backend that a side returns by its name; what it is for, the function says that returns it."""
     value = side.value
-    if value is None or value.op != "const" or not isinstance(value.args[0], str) or side.ends != "return":
+    if value is None or not is_text(value) or side.ends != "return":
         return None
     role = judged.gate.qualname.rpartition(".")[2]
     return libraries.need(judged.module.path, Use(value.args[0], "text", value.at or judged.at, role=role))
@@ -151,7 +151,7 @@ def _chosen_above(libraries: Libraries, judged: Judged) -> Need | None:
         for node in walk(test) if test.op != "not" else ():
             if node.op == "cmp" and node.args[0] in ("==", "in"):
                 for inner in walk(node):
-                    if inner.op == "const" and isinstance(inner.args[0], str):
+                    if is_text(inner):
                         found = libraries.by_text(judged.module.path, inner.args[0], judged.at)
                         if found is not None:
                             return found

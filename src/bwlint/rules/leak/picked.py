@@ -18,7 +18,7 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
 from bwlint.judging.siblings import other_files
 from bwlint.model.details import ToldParameter
-from bwlint.model.expr import Expr, Span
+from bwlint.model.expr import Expr, Span, is_text
 from bwlint.model.facts import Module, Operation, Use
 from bwlint.model.findings import NoFix
 from bwlint.rules.leak import RULE, contract
@@ -58,7 +58,7 @@ def _calls_of_others(context: Context, module: Module) -> Iterator[tuple[Module,
     """The calls in other files that a text may reach which a function of this one chooses."""
     asking = {gate.qualname for gate in module.gates}
     for name in (one for one in asking if one in module.functions and "." not in one):
-        if any(value.op == "const" and isinstance(value.args[0], str) for _, value in module.functions[name].returns):
+        if any(is_text(value) for _, value in module.functions[name].returns):
             for other, _ in other_files(context, module, name):
                 yield from ((other, one) for one in other.operations if one.kind == "told")
 

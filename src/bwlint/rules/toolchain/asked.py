@@ -11,7 +11,7 @@ from bwlint.chips.targets import known_targets
 from bwlint.chips.toolkits import releases
 from bwlint.evaluate.names import guess
 from bwlint.evaluate.objects import EvaluationFrame
-from bwlint.model.expr import Expr, Span, walk
+from bwlint.model.expr import Expr, Span, is_text, walk
 from bwlint.model.facts import Function, Module, Path
 from bwlint.rules.toolchain.versions import Numbers, VersionTest, numbers_of, version_tests
 from bwlint.world.tree import Tree
@@ -196,5 +196,5 @@ def _named(value: Expr, chip: Chip) -> Iterator[str]:
     if value.op == "tuple" and len(value.args[0]) == 2:
         major, minor = value.args[0]
         first = major.args[0] if major.op == "const" else chip.major
-        if minor.op == "const" and isinstance(minor.args[0], str):
+        if is_text(minor):
             yield f"{first}.{minor.args[0]}"
