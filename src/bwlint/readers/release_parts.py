@@ -22,6 +22,10 @@ _TESTS = re.compile(
     rf"(?P<major>{_PART}) *>= *12\b *\)?{_GAP}{_AND}{_GAP}\(? *(?P<minor>{_PART}) *>= *(?P<least>[89])\b"
     rf"|(?P<older>{_PART}) *< *12\b *\)?{_GAP}{_OR}{_GAP}\(? *(?P<below>{_PART}) *< *(?P<first>[89])\b"
 )
+_NUMBER = re.compile(r"(?:>=|<) *12\b")
+_NUMBER = re.compile(r"(?:>=|<) *12\b")
+_FAR = 300
+"""Characters from that number within which a test has ended."""
 _GOES_ON = re.compile(r"(?:\|\||&&|\bor|\band|[(\\])[ \t]*$")
 _RELEASE = re.compile(r"vers|ver\[|cuda|nvcc|release", re.I)
 _MOST_LINES = 4
@@ -40,13 +44,23 @@ def operations(source: str, code: str) -> tuple[Operation, ...]:
 
 def _found(source: str, code: str) -> Iterator[Operation]:
     places = Places(source)
-    for match in _TESTS.finditer(code):
+    for match in _tests(code):
         major, minor = match["major"] or match["older"], match["minor"] or match["below"]
         line = code[code.rfind("\n", 0, match.start()) + 1 : match.start()]
         near = _condition(code, *match.span())
         later = re.search(rf"{re.escape(major)} *\)? *(?:> *12|[>=]= *1[3-9]|>= *[2-9]\d)\b", near)
         if _is_minor_of(major, minor) and later is None and "#" not in line.replace("#if", "").replace("#elif", ""):
             yield Operation("release-apart", f"12.{match['least'] or match['first']}", places.span(*match.span()))
+
+
+def _tests(code: str) -> Iterator[re.Match[str]]:
+    """Each test is looked for around its number, since any word may begin one."""
+    stop = 0
+    for number in _NUMBER.finditer(code):
+        begin = max(stop, code.rfind("\n", 0, number.start()) + 1)
+        if match := _TESTS.search(code, begin, number.end() + _FAR):
+            stop = match.end()
+            yield match
 
 
 def _condition(code: str, start: int, end: int) -> str:

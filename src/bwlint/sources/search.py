@@ -30,7 +30,7 @@ _IN_WORD = re.compile(rb"\w")
 _WORD = re.compile(rb"\w+")
 _SPACED = bytes(byte if _WORD.match(bytes([byte])) else ord(" ") for byte in range(256))
 """Leaves nothing but words, with spaces between them."""
-_FEW = 40
+_FEW = 20
 """How many words are looked for one by one: an index of all of them takes about as long."""
 
 

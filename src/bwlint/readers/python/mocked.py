@@ -20,7 +20,9 @@ from bwlint.readers.python.vocabulary import numbers_of_lines
 from bwlint.readers.spans import any_within, span
 
 _ASKS = re.compile(r"capab|device_propert|compute_cap|device_sm|sm_version", re.I)
-_REPLACES = re.compile(r"\b(?:patch|setattr)\b|\.\w+[ \t]*=[ \t]*(?:lambda\b|\(?[\w.]*Mock\()")
+_PATCHES = re.compile(r"patch(?<!\wpatch)\b|setattr(?<!\wsetattr)\b")
+_SETS = re.compile(r"\.\w+[ \t]*=[ \t]*(?:lambda\b|\(?[\w.]*Mock\()")
+"""Each for itself: an expression that begins with a letter is found faster."""
 _CALLED = re.compile(r"(?:^|\.)(?:patch(?:\.object)?|setattr)$")
 _FAKES = re.compile(rb"patch|setattr|lambda|Mock")
 """A word of whatever replaces something."""
@@ -28,7 +30,7 @@ _SETUPS = frozenset({"setUp", "setup_method", "setup_class", "setUpClass", "setu
 
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
-    if _REPLACES.search(source) is None:
+    if _PATCHES.search(source) is None and _SETS.search(source) is None:
         return
     fakes = sorted(numbers_of_lines(_FAKES, source.encode("utf-8", "surrogatepass")))
     found = [

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
+
+from ahocorasick_rs import BytesAhoCorasick
 
 from bwlint.chips import EVERY
 from bwlint.chips.spelling import spelled
@@ -34,21 +37,54 @@ ANCHORS = (
     b"get_device_name",
     b"DeviceGetName",
 )
-_NUMBER = rb"[mM]_?(?:[789]|1[0-2])[\dxX]"
+_NUMBER = rb"_?(?:[789]|1[0-2])[\dxX]"
 _COMPARED = rb"(?:\[0\])? *(?:[<>=!]=?|not in\b|in\b) *[\[({]*\d"
-_LINE = re.compile(
-    # Each alternative begins with a plain character: that lets the engine skip to the next candidate.
-    rb"apability|CAPABILITY|apabilities(?<=(?:orted|mpute)_capabilities)|ompute_cap"
-    rb"|s" + _NUMBER + rb"|S" + _NUMBER + rb"|sm_version"
-    rb"|arch(?<![a-zA-Z]arch)(?<!cute\.arch)s?(?![a-zA-Z])(?! *\()|Arch\."
-    rb"|major(?<![a-zA-Z]major)(?<!\b[a-z]_major)(?<!row_major)(?<!col_major)(?<!mn_major)"
-    rb"(?=_version|s\b| *(?:[<>=!*,)\]]|not in|in\b|//))"
-    rb"|\"1[02]\.[0137]\": |lackwell|hopper|Hopper|HOPPER|BLACKWELL|device_sm\b|device_cc\b|shared_memory_per_block"
-    rb"|get_device_properties|DeviceProperties\b|get_current_target|compute_version\b|get_device_name|DeviceGetName"
-    rb"|ARCH(?<!\wARCH)S?\b *(?::[^=\n]*)?=|_ARCHS?\b *(?::[^=\n]*)?="
-    rb"|min_(?<!\wmin_)(?:sm|cc|cap)\b|max_(?<!\wmax_)(?:sm|cc|cap)\b"
-    rb"|sm(?<!\wsm)" + _COMPARED + rb"|cc(?<!\wcc)" + _COMPARED + rb"|cap(?<!\wcap)" + _COMPARED
+_WORDS = (
+    rb"apability",
+    rb"CAPABILITY",
+    rb"apabilities(?<=(?:orted|mpute)_capabilities)",
+    rb"ompute_cap",
+    rb"sm" + _NUMBER,
+    rb"sM" + _NUMBER,
+    rb"Sm" + _NUMBER,
+    rb"SM" + _NUMBER,
+    rb"sm_version",
+    rb"arch(?<![a-zA-Z]arch)(?<!cute\.arch)s?(?![a-zA-Z])(?! *\()",
+    rb"Arch\.",
+    rb"major(?<![a-zA-Z]major)(?<!\b[a-z]_major)(?<!row_major)(?<!col_major)(?<!mn_major)"
+    rb"(?=_version|s\b| *(?:[<>=!*,)\]]|not in|in\b|//))",
+    rb'"1[02]\.[0137]": ',
+    rb"lackwell",
+    rb"hopper",
+    rb"Hopper",
+    rb"HOPPER",
+    rb"BLACKWELL",
+    rb"device_sm\b",
+    rb"device_cc\b",
+    rb"shared_memory_per_block",
+    rb"get_device_properties",
+    rb"DeviceProperties\b",
+    rb"get_current_target",
+    rb"compute_version\b",
+    rb"get_device_name",
+    rb"DeviceGetName",
+    rb"ARCH(?<!\wARCH)S?\b *(?::[^=\n]*)?=",
+    rb"_ARCHS?\b *(?::[^=\n]*)?=",
+    rb"min_(?<!\wmin_)(?:sm|cc|cap)\b",
+    rb"max_(?<!\wmax_)(?:sm|cc|cap)\b",
+    rb"sm(?<!\wsm)" + _COMPARED,
+    rb"cc(?<!\wcc)" + _COMPARED,
+    rb"cap(?<!\wcap)" + _COMPARED,
 )
+"""Each begins with plain characters, by which one automaton finds where it may stand."""
+_HEAD = re.compile(rb'["\w]+(?![?*])')
+_WORD = re.compile(b"|".join(_WORDS))
+
+
+@cache
+def _heads() -> BytesAhoCorasick:
+    heads = (_HEAD.match(word) for word in _WORDS)
+    return BytesAhoCorasick(sorted({head[0] for head in heads if head}))
 
 
 _BORDER = re.compile(rb"\b")
@@ -56,12 +92,19 @@ _BORDER = re.compile(rb"\b")
 
 def may_hold(data: bytes) -> bool:
     """Whether a file has a word of a device."""
-    return any(word in data for word in ANCHORS) and _LINE.search(data) is not None
+    return any(word in data for word in ANCHORS) and next(_said(data), None) is not None
 
 
 def device_lines(source: str) -> set[int]:
     """1-based numbers of the lines with a device word."""
-    return numbers_of_lines(_LINE, source.encode("utf-8", "surrogatepass"))
+    data = _with_line_feeds(source.encode("utf-8", "surrogatepass"))
+    return _lines_of(_said(data), data)
+
+
+def _said(data: bytes) -> Iterator[int]:
+    """Where a word of a device begins."""
+    hits = _heads().find_matches_as_indexes(data, overlapping=True)
+    return (place for place in sorted({hit[1] for hit in hits}) if _WORD.match(data, place))
 
 
 def lines_with(words: Iterable[str], source: str) -> set[int]:
