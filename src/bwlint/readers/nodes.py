@@ -1,9 +1,9 @@
-"""The nodes of a syntax tree, the way `ast.walk` gives them and in less time; the definition around a line."""
+"""Syntax trees of Python: their nodes as `ast.walk` gives them in less time, the definition around a line, tests."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from bwlint.readers.skim import Unparsed
@@ -81,6 +81,21 @@ def text_of(node: ast.AST | None) -> str:
 def last_name(node: ast.AST) -> str:
     """The last name of a dotted one."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+Decide = Callable[[ast.expr], bool | None]
+"""The truth of a test; None where it is not known."""
+
+
+def truth(test: ast.expr, leaf: Decide) -> bool | None:
+    """How a test comes out, of which `leaf` knows the parts that are put together."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = truth(test.operand, leaf)
+        return None if inner is None else not inner
+    if not isinstance(test, ast.BoolOp):
+        return leaf(test)
+    settles, truths = isinstance(test.op, ast.Or), [truth(one, leaf) for one in test.values]
+    return settles if settles in truths else None if None in truths else not settles
 
 
 def definition_at(source: str, line: int) -> str:

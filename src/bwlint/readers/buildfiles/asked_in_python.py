@@ -9,8 +9,7 @@ from functools import partial
 
 from bwlint.chips.spelling import spelled
 from bwlint.readers.buildfiles.asked import NAMES, dotted
-from bwlint.readers.nodes import below, whole
-from bwlint.readers.python.given import truth
+from bwlint.readers.nodes import below, truth, whole
 
 _LIST = re.compile(r"(?i)(?:^|_)arch(?:es|s|itectures)?(?:_?list)?(?:_env)?$")
 _LONGEST_PATTERN = 200

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import Decide, below, truth
 
 UNKNOWN = "?"
 NOTHING = ("?=?",)
@@ -23,8 +23,6 @@ _ORDERS: dict[type[ast.cmpop], Callable[..., bool]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
-Decide = Callable[[ast.expr], bool | None]
-"""The truth of a test; None where it is not known."""
 
 
 def arguments(call: ast.Call, held: Mapping[str, str]) -> tuple[str, ...]:
@@ -121,17 +119,6 @@ def _defaults(function: _Function) -> list[tuple[str, ast.expr]]:
     found = list(zip(reversed(by_place), reversed(function.args.defaults), strict=False))
     named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
     return found + [(one.arg, default) for one, default in named if default is not None]
-
-
-def truth(test: ast.expr, leaf: Decide) -> bool | None:
-    """How a test comes out, of which `leaf` knows the parts that are put together."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = truth(test.operand, leaf)
-        return None if inner is None else not inner
-    if not isinstance(test, ast.BoolOp):
-        return leaf(test)
-    settles, truths = isinstance(test.op, ast.Or), [truth(one, leaf) for one in test.values]
-    return settles if settles in truths else None if None in truths else not settles
 
 
 def deciding(values: Mapping[str, str]) -> Decide:
