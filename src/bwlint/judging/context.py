@@ -11,10 +11,11 @@ from collections.abc import (
     MutableMapping,
     Sequence,
 )
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bwlint.chips import EVERY, ChipSet, group
+from bwlint.chips import EVERY, NONE, ChipSet, group
 from bwlint.judging.evidence import Evidence, file_operations
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Gate, Module, Operation, Side, Use
@@ -22,8 +23,8 @@ from bwlint.sources.recorder import memory, read
 from bwlint.sources.search import Search
 from bwlint.world.builds import Builds
 from bwlint.world.emitted import Emitted
-from bwlint.world.gates import TEST_FILE, Judged
-from bwlint.world.libraries import Need
+from bwlint.world.gates import TEST_FILE, Judged, refuses
+from bwlint.world.libraries import PROOF, Need
 from bwlint.world.tree import Tree
 
 if TYPE_CHECKING:
@@ -237,7 +238,20 @@ class Context:
                 continue
             if best is None or (best.strength == "name" and need.strength == "proof"):
                 best = need
-        return best
+        sure = best is not None and best.strength == PROOF
+        return best if sure else self._constructed(judged, side) or best
+
+    def _constructed(self, judged: Judged, side: Side) -> Need | None:
+        """What the objects need that a constructor makes for the chips that it does not refuse."""
+        owner, _, name = judged.gate.qualname.rpartition(".")
+        other = judged.gate.no if side is judged.gate.yes else judged.gate.yes
+        if name != "__init__" or judged.gate.path or refuses(side) or not refuses(other):
+            return None
+        found = self.evidence.of_entries(judged.module, Use(owner, "call", judged.at))
+        if found is None:
+            return None
+        refused = (one.on(at) for one in self.within(judged) for at in (one.gate.yes, one.gate.no) if refuses(at))
+        return replace(found, arriving=found.arriving - reduce(ChipSet.__or__, refused, NONE))
 
     def _innermost(self, judged: Judged, use: Use) -> bool:
         for other, side in self.around(judged.module, use.at):

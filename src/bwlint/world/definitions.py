@@ -148,6 +148,15 @@ class Definitions:
             unused = {name for one in unused for name in _of_itself(kept.pop(one))}
         yield from kept.values()
 
+    def entries(self, start: Node) -> Iterator[Node]:
+        """The methods of a class that are there for others: none of them calls one, and its name hides none."""
+        methods = list(self.methods_of(start))
+        own = {name for node in methods for name in _of_itself(node)}
+        for node in methods:
+            name = node.definition.qualname.rpartition(".")[2]
+            if name not in own and (name == "__call__" or not name.startswith("_")):
+                yield node
+
     def shown(self, node: Node) -> tuple[NeedProof, ...]:
         """What a definition shows by itself, in its file, in what it compiles and in the libraries that it uses."""
         return (*self._own(node), *self._generated(node), *self._used_libraries(node))
