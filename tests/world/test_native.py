@@ -47,6 +47,10 @@ BOUND = {
     "bind.cpp": 'TORCH_LIBRARY(_C, ops) { ops.def("matmul(Tensor a) -> Tensor", &run_matmul); }',
     "hopper.cu": LAUNCH.format(name="run_matmul"),
 }
+REFUSED = "#ifdef ONLY_NEW\n  if (n != 10) { throw 1; return; }"
+CALLED = "  { call_inner(); }\n"
+INNER = {"hopper.cu": LAUNCH.format(name="call_inner")}
+HERE = [("build", "9.0 only")]
 REFUSING = 'void run_matmul() { int sm = get_sm_version_num(); CHECK(sm == 90, "no"); }'
 
 
@@ -95,6 +99,21 @@ REFUSING = 'void run_matmul() { int sm = get_sm_version_num(); CHECK(sm == 90, "
             [],
         ),
         ({"other.cu": "__global__ void run_matmul() {\n#if X\nwarpgroup_arrive();\n#endif\n}"}, "run_matmul", []),
+        ({"other.cu": f"void run_matmul() {{\n{REFUSED} else\n#endif\n{CALLED}}}", **INNER}, "run_matmul", HERE),
+        (
+            {"other.cu": f"void run_matmul() {{\n#ifdef ONLY_NEW\n  return;\n#else\n{CALLED}#endif\n}}", **INNER},
+            "run_matmul",
+            HERE,
+        ),
+        ({"other.cu": f"void run_matmul() {{\n#ifndef ONLY_NEW\n{CALLED}#endif\n}}", **INNER}, "run_matmul", HERE),
+        (
+            {"other.cu": f"void run_matmul() {{\n#ifdef USE_ROCM\n#else\n{CALLED}#endif\n}}", **INNER},
+            "run_matmul",
+            HERE,
+        ),
+        ({"other.cu": f"void run_matmul() {{\n#ifdef WITH_SM90\n{CALLED}#endif\n}}", **INNER}, "run_matmul", []),
+        ({"other.cu": f"void run_matmul() {{\n#ifndef NDEBUG\n{CALLED}#endif\n}}", **INNER}, "run_matmul", []),
+        ({"other.cu": f"void run_matmul() {{\n#ifndef HAVE_MORE\n{CALLED}#endif\n}}", **INNER}, "run_matmul", []),
         ({"hopper.cu": "struct A { void run_matmul() { k<<<1, 1>>>(); } };"}, "run_matmul", []),
         ({"hopper.cu": LAUNCH.format(name="run_matmul")}, "std.run_matmul", []),
         ({"hopper.cu": LAUNCH.format(name="run")}, "run", []),
@@ -160,6 +179,14 @@ def test_only_device_code_is_compiled_for_a_chip(tmp_path: Path, code: str, what
 def test_a_name_that_stands_in_many_files_says_nothing(tmp_path: Path) -> None:
     files = {f"f{number}.cu": "void g() { run_matmul(); }" for number in range(40)}
     assert shown(tmp_path, {**files, "hopper.cu": LAUNCH.format(name="run_matmul")}) == []
+
+
+def test_a_header_that_a_file_includes_says_what_a_name_means_however_many_use_it(tmp_path: Path) -> None:
+    files = {f"f{number}.cu": "void g() { run_matmul(); }" for number in range(40)}
+    header = "__global__ void run_matmul() { warpgroup_arrive(); }"
+    files |= {"matmul.cuh": header, "far.cuh": header.replace("warpgroup_arrive()", "other()")}
+    assert shown(tmp_path, {**files, "user.cu": '#include "matmul.cuh"\n'}) == [("operation", "9.0 only")]
+    assert shown(tmp_path, {**files, "user.cu": '#include "far.cuh"\n'}) == []
 
 
 def test_circles_end(tmp_path: Path) -> None:

@@ -190,10 +190,9 @@ class Native:
         if key not in self._named and from_python:
             self._named[key] = self._bound(parts[-1], near)
         elif key not in self._named:
-            here = tuple(self._in_file(parts[-1], near))
+            here = tuple(self._in_file(parts[-1], near)) or (() if short else tuple(self._included(parts[-1], near)))
             elsewhere = () if here or short else self._anywhere(parts[-1], near)
-            found = here or tuple(node for node in elsewhere if self._is_seen(node, near))
-            self._named[key] = self._included(found, near) or found
+            self._named[key] = here or tuple(node for node in elsewhere if self._is_seen(node, near))
         found = self._named[key]
         return tuple(node for node in found if _is_of(node, parts[-2])) or found if len(parts) > 1 else found
 
@@ -204,11 +203,12 @@ class Native:
         module = self.tree.headers.at(near)
         return module is not None and node.outline.path in self.tree.headers.direct(module)
 
-    def _included(self, found: tuple[Node, ...], near: str) -> tuple[Node, ...]:
-        """Those of several definitions that stand in headers which the user of the name includes itself."""
-        module = self.tree.headers.at(near) if len(found) > 1 else None
-        headers = self.tree.headers.direct(module) if module is not None else ()
-        return tuple(node for node in found if node.outline.path in headers)
+    def _included(self, short: str, near: str) -> Iterator[Node]:
+        """The definitions in the headers that the user of a name includes itself, however many others name it."""
+        module = self.tree.headers.at(near)
+        for path in self.tree.headers.direct(module) if module is not None else ():
+            if short in self.text(path):
+                yield from self._in_file(short, path)
 
     def compiled(self, name: str, near: str) -> tuple[Node, ...]:
         """What is registered under the last part of a name, where the rest is a module that the project compiles."""

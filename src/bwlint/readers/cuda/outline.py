@@ -31,7 +31,7 @@ from bwlint.readers.cuda.instances import (
     member_of,
 )
 from bwlint.readers.cuda.lexer import Code
-from bwlint.readers.cuda.preprocessor import Directives
+from bwlint.readers.cuda.preprocessor import Directives, compiles_by_default
 from bwlint.readers.cuda.program import tags
 from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases
 from bwlint.readers.cuda.statements import statements
@@ -232,7 +232,7 @@ def _definition(file: _OutlinedFile, scope: CodeScope, bound: GivenTemplate | No
     certain = sorted(
         (start, end)
         for start, end in (*runs, *_called_lambdas(text, runs))
-        if device or found.path(start) == around  # which targets have it, the guards in device code say
+        if device or compiles_by_default(found.path(start), around)  # in device code the guards say for which targets
     )
     used = [*_names(file, scope, certain, bound, device), *_operations(code, certain, file.needs, at, around)]
     used += _renamed(file, scope, certain)
@@ -292,7 +292,7 @@ def _names(
         name = CALL if not member and owner is not None else name
         index = bisect_right(starts, match.start()) - 1
         is_sure = index >= 0 and match.start() < certain[index][1]
-        is_sure = is_sure and (device or file.found.path(match.start()) == around)
+        is_sure = is_sure and (device or compiles_by_default(file.found.path(match.start()), around))
         chosen = any(choice.taken[0] <= match.start() < choice.taken[1] for choice in choices)
         use = _use(file, name, match, is_sure, chosen, bound)
         if owner is not None:

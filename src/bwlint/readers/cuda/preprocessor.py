@@ -34,6 +34,12 @@ _LONGEST_BODY = 300
 _ONLY_PRINTS = re.compile(r"\s*(?:if\s*\([^;{}]*\)\s*)?\{?\s*f?printf\s*\([^;{}]*\)\s*;\s*(?:return\s*;\s*)?\}?\s*")
 """An arm that does nothing but to tell people of it."""
 _LONGEST_FAILURE = 600
+_GOES_ON = re.compile(r"\b(?:else|(?:else\s+)?if(?:\s+constexpr)?\s*\([^;{}]{0,300}\))\s*$")
+_LEAVES = re.compile(r"\breturn\b[^;{}]{0,300};\s*$")
+_LONGEST_HEAD = 400
+_GIVEN = re.compile(r"ENABLE|HAVE|USE|WITH(?!OUT)|SUPPORT|BUILD|ARCH|NDEBUG|^_")
+"""Words of a macro that builds and compilers define."""
+_OF_AMD = re.compile(r"ROCM|HIP")
 _LONGEST_WAY = 2000
 _MOST_DEFINES = 12
 _FAILS = re.compile(
@@ -87,6 +93,8 @@ class Directives:
     """Offsets of the directives themselves."""
     words: tuple[str, ...]
     """What each directive is: if, el (elif, else and their kin), endif, or "" for those that decide nothing."""
+    spliced: tuple[tuple[int, int], ...] = ()
+    """Offsets of what a build puts in front of a statement behind an `#endif`, or in the place of one."""
 
     def path(self, offset: int) -> Path:
         return self.paths[bisect.bisect_right(self.starts, offset) - 1]
@@ -95,6 +103,18 @@ class Directives:
         """Whether an offset stands in a directive, such as the body of a macro."""
         index = bisect.bisect_right(self.lines, (offset, len(self.lines) and self.lines[-1][1])) - 1
         return index >= 0 and offset < self.lines[index][1]
+
+
+def compiles_by_default(path: Path, around: Path) -> bool:
+    """Whether code under the tests of a path compiles with what is `around` it, where no build turns it off."""
+    return path[: len(around)] == around and all(map(_holds_by_default, path[len(around) :]))
+
+
+def _holds_by_default(test: Expr) -> bool:
+    asked = test.args[0] if test.op == "not" else None
+    if asked is None or asked.op != "defined":
+        return False
+    return _OF_AMD.search(asked.args[0]) is not None or _GIVEN.search(asked.args[0]) is None
 
 
 def macro(name: str, params: tuple[str, ...], ways: tuple[tuple[Path, Expr], ...], at: Span) -> Function:
@@ -121,6 +141,7 @@ class _DirectiveReader:
         self.lines: list[tuple[int, int]] = []
         self.ends: list[int] = []
         self.words: list[str] = []
+        self.spliced: list[tuple[int, int]] = []
         self.ignored = 0
 
     def read(self) -> Directives:
@@ -145,6 +166,7 @@ class _DirectiveReader:
             tuple(Include(text, tuple(filter(_may_fail, tests))) for text, tests in self.includes.items()),
             tuple(self.lines),
             tuple(self.words),
+            tuple(sorted(self.spliced)),
         )
 
     def _passed(self, start: int) -> None:
@@ -177,8 +199,19 @@ class _DirectiveReader:
             self.ignored -= 1
         elif self.stack:
             closed = self.stack.pop()
+            self._splice(closed.arms, match.start())
             self._close(closed, match.start(), match.end())
             self._mark(match.end(), closed.outer)
+
+    def _splice(self, arms: Sequence[_DirectiveArm], end: int) -> None:
+        """Note an arm that builds leave out by default, if it goes on behind its end or leaves in place of the others."""
+        first, *others = arms
+        if first.test is None or not _holds_by_default(negate(first.test)) or any(one.test for one in others):
+            return
+        end = self._directive_start(others[0].start) if others else end
+        shape = _LEAVES if others else _GOES_ON
+        if shape.search(self.code.text, max(first.start, end - _LONGEST_HEAD), end):
+            self.spliced.append((first.start, end))
 
     def _mark(self, offset: int, path: Path) -> None:
         self.starts.append(offset)

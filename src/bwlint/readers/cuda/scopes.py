@@ -261,10 +261,12 @@ def _name_before(header: str, closing: int) -> str | None:
 
 
 def without_directives(text: str, directives: Directives) -> str:
-    """The text with its directives blanked, offsets as they were."""
+    """The text with its directives blanked, and what is spliced in between them, offsets as they were."""
     pieces: list[str] = []
     end = 0
-    for start, stop in directives.lines:
+    for start, stop in sorted((*directives.lines, *directives.spliced)):
+        start = max(start, end)
+        stop = max(stop, end)
         pieces += (text[end:start], re.sub(r"[^\n]", " ", text[start:stop]))
         end = stop
     pieces.append(text[end:])
