@@ -24,7 +24,7 @@ _STEM = re.compile(r"[._-]")
 _VERSIONED = re.compile(r"\.so(?:\.[0-9]+)+")
 
 KINDS: tuple[Kind, ...] = (
-    Kind("python", suffixes=(".py", ".pyi"), interpreters=("python",)),
+    Kind("python", (".py", ".pyi"), names=("SConstruct", "SConscript", "wscript"), interpreters=("python",)),
     Kind("cuda", suffixes=_C_SUFFIXES),
     Kind(
         "build",
@@ -33,7 +33,10 @@ KINDS: tuple[Kind, ...] = (
             *(".yml", ".yaml", ".hcl", ".json", ".toml", ".bzl", ".bazel", ".bazelrc"),
             *(".service", ".sbatch", ".slurm", ".env"),
         ),
-        names=("CMakeLists.txt", "setup.cfg", "BUILD", "meson.build", "meson_options.txt", "meson.options"),
+        names=(
+            *("CMakeLists.txt", "setup.cfg", "BUILD", "BUCK", "TARGETS", "build.rs"),
+            *("meson.build", "meson_options.txt", "meson.options"),
+        ),
         stems=("Dockerfile", "Containerfile", "Makefile", "makefile", "GNUmakefile", "requirements", "constraints"),
         interpreters=("bash", "/sh", "env sh"),
     ),
