@@ -121,13 +121,16 @@ def test_a_list_of_targets_gets_all_names_of_the_generation(project: Project) ->
     assert project({"m.py": text}).fixes("excluded") == [("unsafe", after)]  # nothing of the file comes after it
 
 
-def test_the_same_list_in_other_functions_is_mended_with_it(project: Project) -> None:
-    one = '    check_value_in(get_arch(), ["sm_90", "sm_100a"], "arch")\n    return nvvm.elect_sync()\n\n\n'
-    text = f"def elect():\n{one}def elect_more():\n{one}def rest():\n    return 0\n"
+def test_the_same_list_in_another_function_has_an_edit_of_its_own(project: Project) -> None:
+    before = '    check_value_in(get_arch(), ["sm_90", "sm_100a"], "arch")\n'
     names = '["sm_90", "sm_100a", "sm_120", "sm_120a", "sm_121", "sm_121a"]'
-    laid = f'get_arch(),\n        {names},\n        "arch",\n    )'
-    after = text.replace('get_arch(), ["sm_90", "sm_100a"], "arch")', f"\n        {laid}")
-    assert project({"m.py": text}).fixes("excluded") == [("safe", after)]
+    after = f'    check_value_in(\n        get_arch(),\n        {names},\n        "arch",\n    )\n'
+    called = "    return nvvm.elect_sync()\n\n\n"
+    text = "def elect():\n{}{}def elect_more():\n{}{}def rest():\n    return 0\n"
+    assert project({"m.py": text.format(before, called, before, called)}).fixes("excluded") == [
+        ("safe", text.format(after, called, before, called)),
+        ("safe", text.format(before, called, after, called)),
+    ]
 
 
 def test_a_list_that_a_later_test_parts_is_left(project: Project) -> None:

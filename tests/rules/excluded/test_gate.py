@@ -127,8 +127,8 @@ HOPPER, OTHERS = "'sm_90', 'sm_90a', 'sm_100a'", "'sm_90', 'sm_100a'"
 
 @pytest.mark.parametrize(
     ("lists", "expected"),
-    [((HOPPER, HOPPER), ["2 warning"]), ((HOPPER, OTHERS), ["2 warning", "7 warning"])],
+    [((HOPPER, HOPPER), ["2 warning", "7 warning"]), ((HOPPER, OTHERS), ["2 warning", "7 warning"])],
 )
-def test_a_list_that_several_functions_repeat(tmp_path: Path, lists: tuple[str, str], expected: list[str]) -> None:
+def test_each_function_has_its_own_list(tmp_path: Path, lists: tuple[str, str], expected: list[str]) -> None:
     code = "".join(PLAIN.format(name, names) for name, names in zip(("load", "store"), lists, strict=True))
     assert levels(drafts(tmp_path, {"a.py": code}, "excluded")) == expected

@@ -633,7 +633,7 @@ def draft(judged: Judged, kept: Kept) -> Draft:
         label=told if kept.at in (None, judged.at) else f"where {called(out)} end up",
         advice=let_in if kept.severity != "note" else _OPEN,
         related=(kept.related,) if kept.related else (),
-        cause=(judged.module.path, judged.gate.text) if kept.repeated else None,
+        cause=(judged.module.path, f"{judged.gate.qualname} {judged.gate.text}") if kept.repeated else None,
         remedy=_remedy(judged, kept) if kept.severity != "note" else None,
         claims=(kept.claimed or behind(judged, out, works=True),),
     )
