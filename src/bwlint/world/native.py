@@ -207,8 +207,7 @@ class Native:
         """The definitions in the headers that the user of a name includes itself, however many others name it."""
         module = self.tree.headers.at(near)
         for path in self.tree.headers.direct(module) if module is not None else ():
-            if short in self.text(path):
-                yield from self._in_file(short, path)
+            yield from self._in_file(short, path)
 
     def compiled(self, name: str, near: str) -> tuple[Node, ...]:
         """What is registered under the last part of a name, where the rest is a module that the project compiles."""

@@ -204,7 +204,7 @@ class _DirectiveReader:
             self._mark(match.end(), closed.outer)
 
     def _splice(self, arms: Sequence[_DirectiveArm], end: int) -> None:
-        """Note an arm that builds leave out by default, if it goes on behind its end or leaves in place of the others."""
+        """Note an arm that builds leave out by default, if it goes on behind its end or leaves in place of others."""
         first, *others = arms
         if first.test is None or not _holds_by_default(negate(first.test)) or any(one.test for one in others):
             return
