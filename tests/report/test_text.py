@@ -295,6 +295,16 @@ def test_the_hops_of_a_finding_stand_in_the_order_of_calls(
     )
 
 
+def test_places_like_it_are_named_where_they_are_too_many_to_draw(
+    finding: MakeFinding, report: MakeReport, lines: MakeLines
+) -> None:
+    places = [Related("a.py", Region(line, 1, line, 4), "here too", "BW103") for line in range(2, 17)]
+    shown = finding(path="a.py", region=Region(1, 1, 1, 4), related=tuple(reversed(places)))
+    told = render(report(shown), Setting(lines({"a.py": "cap\n" * 20}))).splitlines()
+    assert sum("here too" in line for line in told) == 12
+    assert [line.strip() for line in told if "also here" in line] == ["= also here: lines 2, 3, 4"]
+
+
 def test_lines_without_their_ends(finding: MakeFinding, report: MakeReport) -> None:
     found = report(finding(path="a.py", region=Region(2, 1, 2, 4)))
     kept = render(found, Setting(lines={"a.py": ["x\n", "cap\n"]}.get))

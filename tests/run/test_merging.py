@@ -119,3 +119,9 @@ def test_the_same_test_is_told_once(severities: tuple[Severity, ...], kept: int)
 def of_test(at: Span, test: Expr = Expr("name", ("has_fa3",))) -> DraftPlace:  # noqa: B008 - never changed
     gate = Gate(kind="skipif", qualname="f", test=test, at=at, leaf=None, yes=Side(ends="skip"), no=Side(ends="fall"))
     return DraftPlace(module=HERE, at=at, admitted=NONE, certain=NONE, gate=gate)
+
+
+def test_no_place_is_lost() -> None:
+    places = [Span(line, 4, line, 40) for line in range(1, 60)]
+    (found,) = one_each(draft("leak", "warning", at, cause="b.py") for at in places)
+    assert [found.at, *(related.at for related in found.related)] == places

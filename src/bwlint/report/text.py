@@ -153,6 +153,10 @@ def linked(text: str, path: str, setting: Setting) -> str:
     return f"\x1b]8;;{Path(path).resolve().as_uri()}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
+_MOST_DRAWN = 12
+"""Places like that of a finding that are drawn; the lines of the rest are named."""
+
+
 def _marks(finding: Finding) -> list[tuple[str, list[Mark]]]:
     """What to underline, the finding's own first, then in the order of calls: what leads to another file, or back up in
     the same one, begins a new group. What was a finding by itself stands with the first."""
@@ -164,7 +168,7 @@ def _marks(finding: Finding) -> list[tuple[str, list[Mark]]]:
         mark = Mark(related.region, said, "second", False)
         path, group = groups[-1]
         if related.rule and related.path == finding.path:
-            own.append(mark)
+            own += [mark] if len(own) <= _MOST_DRAWN else []
             continue
         if path == related.path and before <= related.region.line:
             group.append(mark)
@@ -178,6 +182,9 @@ def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
     for name, chips in sets(finding):
         if re.search(rf" {re.escape(chips)}(?: \(|$)", finding.label) is None:  # which says the same
             yield name, chips
+    also = [one.region.line for one in finding.related if one.rule and one.path == finding.path][_MOST_DRAWN:]
+    if also:
+        yield "also here", f"{'lines' if len(also) > 1 else 'line'} {', '.join(map(str, sorted(also)))}"
     if finding.advice:
         yield "instead", finding.advice
     if finding.fix:

@@ -16,7 +16,8 @@ from bwlint.model.expr import Span
 from bwlint.model.findings import CONFIDENCES, SEVERITIES
 from bwlint.model.naming import counted
 
-_MAX_RELATED = 12
+_MAX_RELATED = 1_000
+"""Places that a finding has at most: reports say how many of them they show."""
 
 
 def one_each(drafts: Iterable[Draft]) -> list[Draft]:
