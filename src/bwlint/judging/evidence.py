@@ -107,10 +107,14 @@ class Evidence:
         return self._of_nodes(self._definitions.methods_of(place), use) if place is not None else None
 
     def of_entries(self, module: Module, use: Use) -> Need | None:
-        """What the objects of a class need: what at least half of its methods surely reach that others may call."""
+        """What the objects of a class need: what at least half of its methods surely reach that others may call.
+
+        A method that refuses says so itself.
+        """
         place = self._definitions.definition(module, use) if module.language == "python" else None
         entries = list(self._definitions.entries(place)) if place is not None else []
-        needs = [need for node in entries if (need := self._of_nodes((node,), use)) is not None]
+        found = (self._of_nodes((node,), use) for node in entries)
+        needs = [need for need in found if need is not None and need.kind != "gate"]
         return needs[0] if len(needs) * 2 >= len(entries) and needs else None
 
     def _of_nodes(self, nodes: Iterable[Node], use: Use) -> Need | None:

@@ -44,6 +44,8 @@ def made(test: str) -> str:
             ),
             [],
         ),
+        # it refuses by itself
+        ((made(OPEN), f"def run(self, a):\n        {OPEN.replace('>= (9, 0)', '< (12, 0)')}\n        return a"), []),
         # who comes there is refused, or was never asked
         ((made(f"{OPEN}\n        assert torch.cuda.get_device_capability()[0] != 12"), NEEDS), []),
         ((made("if n:\n            " + OPEN), NEEDS), []),
