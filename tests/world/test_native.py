@@ -105,7 +105,7 @@ REFUSING = 'void run_matmul() { int sm = get_sm_version_num(); CHECK(sm == 90, "
             "run_matmul",
             HERE,
         ),
-        ({"other.cu": f"void run_matmul() {{\n#ifndef ONLY_NEW\n{CALLED}#endif\n}}", **INNER}, "run_matmul", HERE),
+        ({"other.cu": f"void run_matmul() {{\n#ifndef NO_SM90\n{CALLED}#endif\n}}", **INNER}, "run_matmul", HERE),
         (
             {"other.cu": f"void run_matmul() {{\n#ifdef USE_ROCM\n#else\n{CALLED}#endif\n}}", **INNER},
             "run_matmul",

@@ -9,6 +9,7 @@ from bwlint.chips.spelling import IN_NAMES
 from bwlint.chips.words import said
 from bwlint.evaluate.values import CHIPS, Guess, Vec
 from bwlint.model.expr import Expr, walk
+from bwlint.model.facts import Path
 
 DEVICE = re.compile(
     rf"capabilit|compute_?cap|compute_version|(?:^|_)arch(?:_|s?$)|{IN_NAMES}[0-9]|(?:^|_)sm_(?:version|major|minor|arch)"
@@ -28,7 +29,22 @@ _WHOLE = re.compile(
     rf"{_PREFIX}(?:arch|capability|compute_capability|compute_cap|cc|sm|sm_version|cuda_arch|cap|sm_arch|sm_num|"
     r"compute_arch|dev_capability|arch_enum)$"
 )
+_GIVEN_MACRO = re.compile(r"ENABLE|HAVE|USE|WITH(?!OUT)|SUPPORT|BUILD|ARCH|NDEBUG|^_")
+"""Words of a macro that builds and compilers define."""
+_MACRO_OF_AMD = re.compile(r"ROCM|HIP")
 _NO_CAPABILITY = re.compile(said("other-numbers"))
+
+
+def compiles_by_default(tests: Path, around: Path = ()) -> bool:
+    """Whether code under some tests compiles with what is `around` it, where no build defines what turns it off."""
+    return tests[: len(around)] == around and all(map(_holds_by_default, tests[len(around) :]))
+
+
+def _holds_by_default(test: Expr) -> bool:
+    asked = test.args[0] if test.op == "not" else None
+    if asked is None or asked.op != "defined":
+        return False
+    return _MACRO_OF_AMD.search(asked.args[0]) is not None or _GIVEN_MACRO.search(asked.args[0]) is None
 
 
 @cache

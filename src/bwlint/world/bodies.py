@@ -10,6 +10,7 @@ from bwlint.chips import EVERY, EVERY_TARGET, ChipSet, TargetSet, siblings
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
 from bwlint.chips.wording import plain
+from bwlint.evaluate.names import compiles_by_default
 from bwlint.model.expr import Span, negate
 from bwlint.model.facts import Hop, Module, Operation, Path, Side, Use
 from bwlint.model.kinds import NAMED, REFUSING
@@ -77,8 +78,10 @@ def compiled_at(tree: Tree, module: Module, around: Span, at: Span) -> ChipSet:
     """The chips for whose targets a place in a definition is surely compiled."""
     sure = EVERY_TARGET
     for guard in module.guards:
-        if around.holds(guard.at) and (guard.yes.holds(at) or guard.no.holds(at)):
-            sure &= tree.surely_compiled(module, (guard.test if guard.yes.holds(at) else negate(guard.test),))
+        test = guard.test if guard.yes.holds(at) else negate(guard.test)
+        inside = around.holds(guard.at) and (guard.yes.holds(at) or guard.no.holds(at))
+        if inside and not compiles_by_default((test,)):
+            sure &= tree.surely_compiled(module, (test,))
     return EVERY if sure == EVERY_TARGET else ChipSet.where(lambda chip: _own(chip.name) <= sure)
 
 

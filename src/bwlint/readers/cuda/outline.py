@@ -11,6 +11,7 @@ from itertools import islice
 
 from bwlint.chips import frameworks
 from bwlint.chips.atoms import is_builder, runs_everywhere
+from bwlint.evaluate.names import compiles_by_default
 from bwlint.model.expr import Span
 from bwlint.model.facts import Operation, Path, Use
 from bwlint.model.kinds import NAMED, DefinitionKind
@@ -31,7 +32,7 @@ from bwlint.readers.cuda.instances import (
     member_of,
 )
 from bwlint.readers.cuda.lexer import Code
-from bwlint.readers.cuda.preprocessor import Directives, compiles_by_default
+from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.program import tags
 from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases
 from bwlint.readers.cuda.statements import statements

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from bwlint.evaluate.names import compiles_by_default
 from bwlint.model.expr import Expr, Span, const, negate
 from bwlint.model.facts import Function, Gate, Include, Path, Prose, Side, Use
 from bwlint.model.kinds import Ends
@@ -37,9 +38,6 @@ _LONGEST_FAILURE = 600
 _GOES_ON = re.compile(r"\b(?:else|(?:else\s+)?if(?:\s+constexpr)?\s*\([^;{}]{0,300}\))\s*$")
 _LEAVES = re.compile(r"\breturn\b[^;{}]{0,300};\s*$")
 _LONGEST_HEAD = 400
-_GIVEN = re.compile(r"ENABLE|HAVE|USE|WITH(?!OUT)|SUPPORT|BUILD|ARCH|NDEBUG|^_")
-"""Words of a macro that builds and compilers define."""
-_OF_AMD = re.compile(r"ROCM|HIP")
 _LONGEST_WAY = 2000
 _MOST_DEFINES = 12
 _FAILS = re.compile(
@@ -103,18 +101,6 @@ class Directives:
         """Whether an offset stands in a directive, such as the body of a macro."""
         index = bisect.bisect_right(self.lines, (offset, len(self.lines) and self.lines[-1][1])) - 1
         return index >= 0 and offset < self.lines[index][1]
-
-
-def compiles_by_default(path: Path, around: Path) -> bool:
-    """Whether code under the tests of a path compiles with what is `around` it, where no build turns it off."""
-    return path[: len(around)] == around and all(map(_holds_by_default, path[len(around) :]))
-
-
-def _holds_by_default(test: Expr) -> bool:
-    asked = test.args[0] if test.op == "not" else None
-    if asked is None or asked.op != "defined":
-        return False
-    return _OF_AMD.search(asked.args[0]) is not None or _GIVEN.search(asked.args[0]) is None
 
 
 def macro(name: str, params: tuple[str, ...], ways: tuple[tuple[Path, Expr], ...], at: Span) -> Function:
@@ -206,7 +192,7 @@ class _DirectiveReader:
     def _splice(self, arms: Sequence[_DirectiveArm], end: int) -> None:
         """Note an arm that builds leave out by default, if it goes on behind its end or leaves in place of others."""
         first, *others = arms
-        if first.test is None or not _holds_by_default(negate(first.test)) or any(one.test for one in others):
+        if first.test is None or not compiles_by_default((negate(first.test),)) or any(one.test for one in others):
             return
         end = self._directive_start(others[0].start) if others else end
         shape = _LEAVES if others else _GOES_ON
