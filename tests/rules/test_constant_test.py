@@ -15,7 +15,7 @@ CODE = "import torch\n\nmajor, minor = torch.cuda.get_device_capability()\nif {}
     [
         ("major != 9 or major != 12", "Join them with `and`."),
         ("major == 9 and major == 12", "Join them with `or`."),
-        ("(major != 9 or major != 12) and minor != 0", "Join them with `and` if each of them is meant, else drop one."),
+        ("(major != 9 or major != 12) and minor != 0", "Rewrite the whole condition: this part of it decides nothing."),
         ("12 < major < 9", "Swap the bounds."),
     ],
 )

@@ -270,6 +270,10 @@ def got(context: Context, judged: Judged) -> bool:
     return any(asked.search(hit.text) for hit in hits(context, judged.module, judged.gate.name))
 
 
+_CALL_LINES = 3
+"""Lines over which a formatter lays a short call."""
+
+
 def only_got(context: Context, judged: Judged, *, with_default: bool = False) -> bool:
     """Whether every line that reads a table asks it by `.get`, which does not raise: in the function whose variable it
     is, or in its file and those that import it.
@@ -279,11 +283,12 @@ def only_got(context: Context, judged: Judged, *, with_default: bool = False) ->
     made = re.compile(rf"\s*{name}\s*(?::[^=]*)?=(?!=)")
     lines = (Texts().source(judged.module.path) or "").split("\n")
     here = lines[own.at[0] - 1 : own.at[2]] if own is not None else lines
-    asked = [line for line in here if word.search(line) and made.match(line) is None]
-    asked += _elsewhere(context, judged.module, name) if own is None else []
+    asked = [at for at, line in enumerate(here) if word.search(line) and made.match(line) is None]
+    others = _elsewhere(context, judged.module, name) if own is None else []
     key = r"(?:[^,()]|\([^()]{0,200}\)){1,200}" if with_default else ""
     got = re.compile(rf"\b{name}\.get\({key}{',' if with_default else ''}")
-    return bool(asked) and all(map(got.search, asked))
+    uses = [*("\n".join(here[at : at + _CALL_LINES]) for at in asked), *others]
+    return bool(uses) and all(map(got.search, uses))
 
 
 def _elsewhere(context: Context, module: Module, name: str) -> list[str]:

@@ -212,9 +212,9 @@ def _is_told(finding: Finding, fix: Fix) -> bool:
 
 def _changes(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
     """The lines that a fix takes away and adds, with the name of each further file; the first of many."""
-    rows = []
+    rows: list[str] = []
     for path, hunks in patches([finding], setting.lines)[0]:
-        if path != finding.path:
+        if path != finding.path or rows:
             rows.append(visible(path))
         changed = list(changed_lines(hunks))
         width = len(str(max((line for _, line, _ in changed), default=0)))

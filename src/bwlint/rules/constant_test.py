@@ -84,8 +84,9 @@ def _advice(found: Foregone, language: Language, *, is_alone: bool) -> str:
     if found.node.op == "cmp":
         return "Swap the bounds."
     both, one = ("&&", "||") if language == "cuda" else ("and", "or")
-    joined = f"Join them with `{both if found.holds else one}`"
-    return f"{joined}." if is_alone else f"{joined} if each of them is meant, else drop one."
+    if is_alone:
+        return f"Join them with `{both if found.holds else one}`."
+    return "Rewrite the whole condition: this part of it decides nothing."
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:

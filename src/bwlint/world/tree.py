@@ -432,12 +432,13 @@ def is_skip(reason: str) -> bool:
     return reason.rpartition(".")[2] in _SKIPS
 
 
+_NAMED = frozenset({"name", "attr", "import", "var", "opaque"})
 _PLATFORM = re.compile(r"^_*(?:is|on|use)_(?:rocm|hip|amd|xpu|tpu|npu|cpu|hpu|musa|mps|neuron)|^_*hip$", re.I)
 
 
 def _asks_platform(test: Expr) -> bool:
     """Whether a test asks for another maker's device: what is behind it is not for these chips."""
-    names = (arg for node in walk(test) if node.op in ("name", "attr", "import", "var") for arg in node.args)
+    names = (arg for node in walk(test) if node.op in _NAMED for arg in node.args)
     return any(isinstance(name, str) and _PLATFORM.match(name) for name in names)
 
 

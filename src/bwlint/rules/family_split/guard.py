@@ -51,11 +51,18 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         confidence=confidence,
         message=f"This guard compiles for {marked(held)} and leaves out {called(lost)}. {_SAME}{what}",
         label=f"compiles for {guarded.admitted & TargetSet.native(held | lost)}",
-        advice="Check the family: a half-open range of __CUDA_ARCH__, or every member's macro.",
+        advice=_advice(guarded, lost),
         related=(*other, *(wrapper.places if wrapper is not None else ())),
         remedy=_remedy(context, guarded, held, lost),
         claims=(guarded.claimed((guarded.admitted & TargetSet.native(held)) | twins),),
     )
+
+
+def _advice(guarded: Guarded, lost: ChipSet) -> str:
+    macros = [str(node.args[0]) for node in walk(guarded.guard.test) if node.op in _MACROS]
+    if not macros or any(name.startswith("__CUDA_ARCH") for name in macros):
+        return "Check the family: a half-open range of __CUDA_ARCH__, or every member's macro."
+    return f"Let {called(lost)} pass this test of `{macros[0]}` too."
 
 
 def _built_once(context: Context, guarded: Guarded, lost: ChipSet) -> bool:

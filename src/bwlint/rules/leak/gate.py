@@ -157,7 +157,9 @@ def _let_through_before(context: Context, judged: Judged, need: Need, wrong: Chi
     for other in context.beside(judged.module):
         if other.gate.qualname != judged.gate.qualname or other.gate is judged.gate or other.gate.kind == "choice":
             continue
-        for side in (other.gate.yes, other.gate.no):
+        for side, beside in ((other.gate.yes, other.gate.no), (other.gate.no, other.gate.yes)):
+            if side.rest and not refuses(beside):
+                continue  # they pass it by, and it lets nobody in
             if wrong & other.on(side) and other.on(side) != other.sets.live and _uses(side, need):
                 yield RelatedSpan(other.module, other.at, f"bound this check too: it lets {called(wrong)} through")
 

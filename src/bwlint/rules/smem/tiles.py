@@ -61,6 +61,7 @@ def _written(one: Asked) -> Iterator[Draft]:
             over,
             message=f"The buffers of `{one.operation.qualname}` need at least {kib(tiles.size)} a block. {_has(over)}.",
             label="the largest of them",
+            is_least=True,
             related=tuple(RelatedSpan(one.module, at, f"`{name}` makes it this large") for name, at in tiles.chosen_by),
         )
 
@@ -121,8 +122,10 @@ def _draft(
     message: str,
     label: str,
     severity: Severity = "warning",
+    is_least: bool = False,
     related: tuple[RelatedSpan, ...] = (),
 ) -> Draft:
+    """`is_least`: it may need more, and so where it fits is not known."""
     is_doubtful = one.operation.name == "16" and _BYTE_TYPES.search(one.module.path.rpartition("/")[2])
     return Draft(
         rule=RULE,
@@ -132,7 +135,7 @@ def _draft(
         message=message,
         label=label,
         advice=f"Use smaller tiles or fewer stages where shared_memory_per_block_optin is below {kib(size)}.",
-        legal=fitting(size),
+        legal=None if is_least or one.operation.name == "8" else fitting(size),
         related=related,
         claims=(Claimed(claims.shared("dynamic", size, over), one.operation.at),),
     )
