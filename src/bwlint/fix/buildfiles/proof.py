@@ -253,7 +253,7 @@ def _faults(job: Job, index: int, edited: Module, proposal: Proposal, places: Se
     known = {(place, label) for place, label, _ in old if place in proposal.touched}
     for place, label, message in new - old:
         if (place, label) not in known and label != builds.NO_FAMILY:  # the old test did not hold for it either
-            return NoFix(f"the edited file would have another fault: {message}")
+            return NoFix(f"another line needs an edit with it: {message}")
     return None
 
 

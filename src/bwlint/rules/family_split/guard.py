@@ -50,7 +50,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         severity=severity,
         confidence=confidence,
         message=f"This guard compiles for {marked(held)} and leaves out {called(lost)}. {_SAME}{what}",
-        label=f"compiles for {guarded.admitted & TargetSet.native(held | lost)}",
+        label=_label(guarded, held, lost),
         advice=_advice(guarded, lost),
         related=(*other, *(wrapper.places if wrapper is not None else ())),
         remedy=_remedy(context, guarded, held, lost),
@@ -58,11 +58,23 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     )
 
 
+def _label(guarded: Guarded, held: ChipSet, lost: ChipSet) -> str:
+    if _own_macro(guarded):
+        return f"true for {plain(held)}"
+    return f"compiles for {guarded.admitted & TargetSet.native(held | lost)}"
+
+
 def _advice(guarded: Guarded, lost: ChipSet) -> str:
+    macro = _own_macro(guarded)
+    if macro:
+        return f"Let {called(lost)} pass this test of `{macro}` too."
+    return "Check the family: a half-open range of __CUDA_ARCH__, or every member's macro."
+
+
+def _own_macro(guarded: Guarded) -> str:
+    """The first macro that a guard tests, where none of them is the compiler's."""
     macros = [str(node.args[0]) for node in walk(guarded.guard.test) if node.op in _MACROS]
-    if not macros or any(name.startswith("__CUDA_ARCH") for name in macros):
-        return "Check the family: a half-open range of __CUDA_ARCH__, or every member's macro."
-    return f"Let {called(lost)} pass this test of `{macros[0]}` too."
+    return "" if any(name.startswith("__CUDA_ARCH") for name in macros) else next(iter(macros), "")
 
 
 def _built_once(context: Context, guarded: Guarded, lost: ChipSet) -> bool:

@@ -115,7 +115,8 @@ def _draft(
     name = use.name.rpartition(".")[2]
     beside = f" Beside it is `{other.name.rpartition('.')[2]}`." if other is not None else ""
     short = judged.falls_short_of(side)
-    way = f"This check is false on {called(wrong)}, and they use" if short else f"This check lets {called(wrong)} use"
+    falls = "does not pass this check and uses" if len(wrong) == 1 else "do not pass this check and use"
+    way = f"{called(wrong)} {falls}" if short else f"This check lets {called(wrong)} use"
     return Draft(
         rule=RULE,
         place=DraftPlace.of_side(judged, side),

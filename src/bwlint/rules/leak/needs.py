@@ -235,8 +235,7 @@ def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
     if any(pair[-1].isdigit() for pair in need.pairs):  # what is built for a plain target has no chip's own instruction
         return f"Refuse {called(wrong)} here, or compile this code for {them(wrong)}."
     if judged.in_test:
-        left = judged.on(side) - need.legal
-        return f"Skip it on {called(ChipSet.joining(one for one in left if not one.renamed_to) or left)} too."
+        return f"Skip it on all chips but {plain(need.legal)}."
     right = plain(need.legal & judged.on(side) or need.legal)  # of those that come there today
     if judged.falls_short_of(side):
         return f"Give {called(wrong)} a branch or an error of {its(wrong)} own. The one taken now works on {right}."

@@ -18,6 +18,7 @@ from bwlint.judging.siblings import other_files
 from bwlint.model.details import PeerArgument, PeerSwitch
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Operation
+from bwlint.model.findings import NoFix
 from bwlint.rules.p2p_atomics import BY_HAND, RULE
 
 _TOPOLOGY = "Query what connects each pair: NVML for its links, or the driver for access and native atomics."
@@ -89,6 +90,8 @@ PATHS = {
     ),
 }
 _ORDER = tuple(PATHS)
+
+_FLAG_BY_HAND = NoFix("set the flag only where the device has the attribute")
 
 
 def advice(path: str) -> str:
@@ -194,6 +197,7 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
         asked = _asked_in(context.native.naming(_last(first.switch.qualname), module.path))
     ours = context.targets & _NO_NVLINK
     said = _ASKED_ELSEWHERE if asked else _said(first.switch, path)
+    reach = f"{called(ours)} reach{'es' if len(ours) == 1 else ''}"
     sure = sure and not context.in_test(module)
     sure = sure and bool(proved_wrong or any(_sure(context, module, entry) for entry in entries))
     return Draft(
@@ -201,11 +205,11 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
         place=DraftPlace(module=module, at=first.switch.at, admitted=context.targets, certain=NONE),
         severity="warning" if sure else "note",
         confidence="medium" if sure else "low",
-        message=f"{said} {called(ours)} reach{'es' if len(ours) == 1 else ''} peers over PCIe at best.",
+        message=said if path == "rdma" else f"{said} {reach} peers over PCIe at best.",
         label=text.label,
         advice=text.advice,
         related=(*works[:_RELATED], *others[:_RELATED], *asked),
-        remedy=BY_HAND,
+        remedy=_FLAG_BY_HAND if path == "rdma" else BY_HAND,
         claims=(_claimed(context, path, first.switch),),
     )
 
