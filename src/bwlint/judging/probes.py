@@ -8,7 +8,9 @@ from bwlint.chips import ChipSet
 from bwlint.judging.context import Context
 from bwlint.model.expr import Expr, Span, negate, walk
 from bwlint.model.facts import Function, Module, Use
-from bwlint.world.gates import Judged
+from bwlint.readers.nodes import conditions_at
+from bwlint.sources.texts import Texts
+from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import called_after
 
 
@@ -25,7 +27,19 @@ def turn_away(context: Context, judged: Judged, chips: ChipSet, at: Span | None 
             late = below is not None and (value.at is None or below < value.at)
             if not late and _is_taken(context, module, path[-1], before, chips):
                 return True
-    return False
+    return at is not None and _refused_there(context, judged, chips, at)
+
+
+def _refused_there(context: Context, judged: Judged, chips: ChipSet, at: Span) -> bool:
+    """Whether a check above refuses `chips` under conditions that hold at a place too: `if fp4: assert is_sm100()`."""
+    above = [
+        one
+        for one in (context.within(judged) if judged.module.language == "python" else ())
+        for side, other in ((one.gate.yes, one.gate.no), (one.gate.no, one.gate.yes))
+        if one.gate.at < at and refuses(side) and not one.let_through(other) & chips
+    ]
+    source = (Texts().source(judged.module.path) or "") if above else ""
+    return any(conditions_at(source, one.at.line) <= conditions_at(source, at.line, one.at.line) for one in above)
 
 
 def _functions(context: Context, judged: Judged) -> Iterator[tuple[Module, Function]]:

@@ -124,6 +124,40 @@ def _definitions(source: str) -> list[str]:
     return names
 
 
+def conditions_at(source: str, line: int, since: int = 0) -> frozenset[str]:
+    """What holds at a line of Python by the `if` statements around it, each part of an `and` as Python writes it out;
+    without those whose names are assigned after line `since`.
+    """
+    found: set[str] = set()
+    stack: list[ast.AST] = [*_statements(source)]
+    while stack:
+        node = stack.pop()
+        if not node.lineno <= line <= (node.end_lineno or 0):  # type: ignore[attr-defined]
+            continue
+        held = node.body if isinstance(node, ast.If) else []
+        if held and held[0].lineno <= line <= (held[-1].end_lineno or 0):
+            test = node.test  # type: ignore[attr-defined]
+            parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+            found |= {ast.unparse(part) for part in parts if not _assigned(source, part, since, line)}
+        stack += [child for child in children(node) if isinstance(child, (ast.stmt, ast.ExceptHandler))]
+    return frozenset(found)
+
+
+@lru_cache(maxsize=2)
+def _statements(source: str) -> list[ast.stmt]:
+    try:
+        return ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _assigned(source: str, test: ast.expr, since: int, line: int) -> bool:
+    """Whether something assigns a name of a test between two lines."""
+    names = {node.id for node in below(test) if isinstance(node, ast.Name)}
+    written = (node for one in _statements(source) for node in below(one) if isinstance(node, ast.Name))
+    return any(node.id in names and isinstance(node.ctx, ast.Store) and since < node.lineno < line for node in written)
+
+
 _SHALLOW = 100
 """Levels of a syntax tree through which every reader finds its way."""
 

@@ -12,6 +12,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import handed_out
+from bwlint.judging.probes import turn_away
 from bwlint.model.facts import Side, Use
 from bwlint.model.kinds import NUMBER
 from bwlint.rules.leak import RULE
@@ -36,6 +37,8 @@ def taken_for_older(context: Context, judged: Judged) -> Iterator[Draft]:
             wrong = judged.on(side) & context.targets & context.reach(judged, use.at)
             other = _partner(use, beside)
             if not wrong or _only_tunes(judged, use) or (other is not None and _of(other) & wrong):
+                continue
+            if turn_away(context, judged, wrong, use.at):
                 continue
             if _of(use) == _HOPPER and other is not None:
                 built = _built_alone(context, judged, _of(use), wrong) if use.role == NUMBER else None
