@@ -132,3 +132,46 @@ HOPPER, OTHERS = "'sm_90', 'sm_90a', 'sm_100a'", "'sm_90', 'sm_100a'"
 def test_each_function_has_its_own_list(tmp_path: Path, lists: tuple[str, str], expected: list[str]) -> None:
     code = "".join(PLAIN.format(name, names) for name, names in zip(("load", "store"), lists, strict=True))
     assert levels(drafts(tmp_path, {"a.py": code}, "excluded")) == expected
+
+
+ASKED = "import torch\n\n\ndef is_backend_supported(backend):\n    major, _ = torch.cuda.get_device_capability()\n"
+ROWS_OF_NAMES = "".join(
+    f"        ({major}, {minor}): 'sm_{major}{minor}',\n" for major, minor in ((8, 0), (8, 6), (9, 0), (10, 0))
+)
+NAMING = "def name(major, minor):\n    arch_map = {{\n{}    }}\n    return arch_map{}\n"
+ON_AMD = (
+    "import torch\n\n\ndef is_rocm():\n    return torch.version.hip is not None and torch.cuda.is_available()\n\n\n"
+    "def fnuz():\n    if {}:\n        return False\n    cap = torch.cuda.get_device_capability()\n"
+    "    if cap not in ((8, 0), (8, 6), (9, 0), (10, 0)):\n        raise RuntimeError('not known')\n    return True\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (ASKED + '    if backend == "simple":\n        return major in (8, 9)\n    return True\n', ["7 warning"]),
+        (ASKED + '    if backend == "fa3":\n        return major in (8, 9)\n    return True\n', []),
+        (NAMING.format(ROWS_OF_NAMES, "[(major, minor)]"), ["2 warning"]),
+        (NAMING.format(ROWS_OF_NAMES, '.get((major, minor), "sm_" + str(major))'), ["2 note"]),
+        (NAMING.format(ROWS_OF_NAMES, '.get(\n        (major, minor), "sm_" + str(major)\n    )'), ["2 note"]),
+        (ON_AMD.format("x"), ["12 warning"]),
+        (ON_AMD.format("not is_rocm()"), []),
+    ],
+)
+def test_what_stands_around_a_check_says_whom_it_is_for(tmp_path: Path, code: str, expected: list[str]) -> None:
+    assert levels(drafts(tmp_path, {"p/a.py": code}, "excluded")) == expected
+
+
+ARMS = (
+    "import torch\n\n\ndef run(x):\n    major = torch.cuda.get_device_capability()[0]\n"
+    "    assert major in (8, 9), 'no kernel'\n    if {}:\n        return run_80(x)\n    return run_90(x)\n"
+)
+CASE = "The check in line 7 must then give them the case for 8.6 and 8.9."
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"), [("major == 8", True), ("major < 9", True), ("major != 9", False), ("x.small", False)]
+)
+def test_a_later_check_that_parts_them_from_8x_is_named(tmp_path: Path, test: str, expected: bool) -> None:
+    (found,) = [one for one in drafts(tmp_path, {"p/a.py": ARMS.format(test)}, "excluded") if one.severity == "warning"]
+    assert found.message.endswith(CASE) is expected
