@@ -63,3 +63,19 @@ def test_a_name_that_is_assigned_in_between_says_nothing() -> None:
     assert conditions_at(source, 3, 0) == {"b"}
     assert conditions_at(source, 3, 1) == {"a", "b"}
     assert conditions_at("if a:\n", 1) == frozenset()
+
+
+def test_the_mark_of_another_test_refuses_nobody_here(tmp_path: Path) -> None:
+    mark = "@pytest.mark.skipif({}, reason='no kernel')\ndef test_{}():\n    run_{}(1)\n\n\n"
+    head = "import pytest\nimport torch\nfrom p.kernel import run_one, run_two\n\n"
+    head += "CAP = torch.cuda.get_device_capability()\n\n\n"
+    kernel = "from cutlass.cute.nvgpu import tcgen05\n\n\ndef run_{}(x):\n    return tcgen05.MmaOp(x)\n\n\n"
+    files = {
+        "p/__init__.py": "",
+        "p/kernel.py": kernel.format("one") + kernel.format("two"),
+        "tests/test_it.py": head
+        + mark.format("CAP not in ((10, 0), (10, 3))", "one", "one")
+        + mark.format("CAP < (10, 0)", "two", "two"),
+    }
+    found = [one for one in drafts(tmp_path, files, "test-gate") if one.severity == "warning"]
+    assert [one.at.line for one in found] == [13]

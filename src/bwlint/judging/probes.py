@@ -32,14 +32,17 @@ def turn_away(context: Context, judged: Judged, chips: ChipSet, at: Span | None 
 
 def _refused_there(context: Context, judged: Judged, chips: ChipSet, at: Span) -> bool:
     """Whether a check above refuses `chips` under conditions that hold at a place too: `if fp4: assert is_sm100()`."""
+    if judged.module.language != "python" or judged.gate.qualname == "<module>":
+        return False
     above = [
         one
-        for one in (context.within(judged) if judged.module.language == "python" else ())
+        for one in context.within(judged)
         for side, other in ((one.gate.yes, one.gate.no), (one.gate.no, one.gate.yes))
-        if one.gate.at < at and refuses(side) and not one.let_through(other) & chips
+        if one.gate.at < at and one.gate.path and refuses(side) and not one.let_through(other) & chips
     ]
     source = (Texts().source(judged.module.path) or "") if above else ""
-    return any(conditions_at(source, one.at.line) <= conditions_at(source, at.line, one.at.line) for one in above)
+    asked = ((conditions_at(source, one.at.line), one.at.line) for one in above)
+    return any(conditions and conditions <= conditions_at(source, at.line, since) for conditions, since in asked)
 
 
 def _functions(context: Context, judged: Judged) -> Iterator[tuple[Module, Function]]:
