@@ -36,7 +36,7 @@ def mend(job: Job) -> Fix | NoFix:
         edited = edited_module(job.module, apply(job.source, (edit,)))
     except ReadError as error:
         return NoFix(f"the edited file does not parse: {error}", technical=True)
-    title = f"Correct the comparison: write `{' '.join(new.split())}`"
+    title = f"Write `{' '.join(new.split())}`"
     fix = Fix(job.applicability, "type", title, (edit,), _proof(job, edited))
     left = another(job, fix)
     return fix if left is None else NoFix(left.reason)

@@ -12,10 +12,9 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bwlint.chips import EVERY, NONE, ChipSet, group
+from bwlint.chips import EVERY, ChipSet, group
 from bwlint.judging.evidence import Evidence, file_operations
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Gate, Module, Operation, Side, Use
@@ -251,7 +250,7 @@ class Context:
         if found is None:
             return None
         refused = (one.on(at) for one in self.within(judged) for at in (one.gate.yes, one.gate.no) if refuses(at))
-        return replace(found, arriving=found.arriving - reduce(ChipSet.__or__, refused, NONE))
+        return replace(found, arriving=found.arriving - ChipSet.union(refused))
 
     def _innermost(self, judged: Judged, use: Use) -> bool:
         for other, side in self.around(judged.module, use.at):

@@ -398,7 +398,7 @@ def _level(first: _Placed) -> tuple[Severity, Confidence, str]:
         if named_for(first.carry):
             return "note", "high", f" See {first.carry.name or 'the build'}, which builds it for {chips}."
         exact = first.carry.kind != "extension"  # of a file with several extensions it is what all have together
-        said = f" {first.carry.name or 'This build'} compiles it for {chips}."
+        said = f" The build {f'`{first.carry.name}` ' if first.carry.name else ''}compiles it for {chips}."
         return ("error", "high", said) if exact else ("warning", "medium", said)
     if first.unbuilt:
         return "note", "medium", f" This guard would compile it for {chips}, but no build here does."

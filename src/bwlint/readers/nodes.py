@@ -107,12 +107,8 @@ def definition_at(source: str, line: int) -> str:
 @lru_cache(maxsize=2)
 def _definitions(source: str) -> list[str]:
     """By line, from 1, the innermost definition that holds it, up to the last one."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
     names: list[str] = []
-    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    waiting: list[tuple[ast.AST, str]] = [(one, "") for one in _statements(source)]
     while waiting:
         node, owner = waiting.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -23,7 +23,6 @@ _TESTS = re.compile(
     rf"|(?P<older>{_PART}) *< *12\b *\)?{_GAP}{_OR}{_GAP}\(? *(?P<below>{_PART}) *< *(?P<first>[89])\b"
 )
 _NUMBER = re.compile(r"(?:>=|<) *12\b")
-_NUMBER = re.compile(r"(?:>=|<) *12\b")
 _FAR = 300
 """Characters from that number within which a test has ended."""
 _GOES_ON = re.compile(r"(?:\|\||&&|\bor|\band|[(\\])[ \t]*$")
