@@ -218,13 +218,15 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet, t
     if twins is not None:
         like, small = twins, twins.core
     raising = f"{called(out)} raise{'s' * (len(out) == 1)} an error here"
-    reason = f"{raising}. {_compiles(small, out)}"
+    numbers = _is_literal(like.gate.yes.value)
+    why = f"the branches give numbers: decide those of {plain(out)}" if numbers else ""
+    said = f"The other cases give numbers, and none is for {them(out)}." if numbers else _compiles(small, out)
+    reason = f"{raising}. {said}"
     closed = _closed_in_device_code(context, judged, out)
     if closed is not None:
         reason = f"{reason} Its device code raises an error too."
         return Kept(out, "note", "low", reason, closed, at=judged.gate.no.at, served=served)
     told = RelatedSpan(judged.module, like.gate.at, f"the case for {plain(small)}")
-    why = f"the branches give numbers: decide those of {plain(out)}" if _is_literal(like.gate.yes.value) else ""
     end = judged.gate.no.at
     return Kept(out, "warning", "medium", reason, told, at=end, arm=like, unmended=why, served=served)
 
@@ -502,7 +504,10 @@ def _compiles(small: ChipSet, out: ChipSet) -> str:
 def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """What the chips that are admitted have in common, where nothing else is known of what is behind."""
     small = judged.admitted & _SMALL_SHARED
-    keeps = f"This check stops {called(out)} with an error" if judged.other.ends == "raise" else _keeps(out)
+    name = _name_of(judged)
+    keeps = f"{_keeps(out)} of `{name}`" if name else _keeps(out)
+    if judged.other.ends == "raise":
+        keeps = f"This check stops {called(out)} with an error{f' in `{name}`' if name else ''}"
     if judged.gate.kind == "list":
         keeps = f"This list leaves {called(out)} out"
     if small and any(out <= from_generation(text.text) for text in judged.other.texts):
@@ -524,6 +529,16 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     if judged.core & _DATACENTER and judged.core & _HOPPER and an_arm_each and not judged.other.rest:
         return Kept(out, "note", "low", f"Each generation has a case here. An error is raised for {called(out)}.")
     return _of_compiled(judged, out)
+
+
+def _name_of(judged: Judged) -> str:
+    """The function or class that a check stands in, or the flag that it sets; "" outside of them."""
+    owner, _, last = judged.gate.qualname.rpartition(".")
+    if judged.gate.is_a(*ANSWERS) and judged.gate.qualname not in judged.module.classes:
+        name = judged.gate.name
+    else:
+        name = owner.rpartition(".")[2] if last == "__init__" else last
+    return "" if name == "<module>" else name
 
 
 def _of_missing_row(judged: Judged, out: ChipSet) -> Kept | None:
