@@ -114,6 +114,7 @@ REFUSING = 'void run_matmul() { int sm = get_sm_version_num(); CHECK(sm == 90, "
         ({"other.cu": f"void run_matmul() {{\n#ifdef WITH_SM90\n{CALLED}#endif\n}}", **INNER}, "run_matmul", []),
         ({"other.cu": f"void run_matmul() {{\n#ifndef NDEBUG\n{CALLED}#endif\n}}", **INNER}, "run_matmul", []),
         ({"other.cu": f"void run_matmul() {{\n#ifndef HAVE_MORE\n{CALLED}#endif\n}}", **INNER}, "run_matmul", []),
+        ({"other.cu": f"void run_matmul() {{\n#ifndef __CHIP_8__\n{CALLED}#endif\n}}", **INNER}, "run_matmul", []),
         ({"hopper.cu": "struct A { void run_matmul() { k<<<1, 1>>>(); } };"}, "run_matmul", []),
         ({"hopper.cu": LAUNCH.format(name="run_matmul")}, "std.run_matmul", []),
         ({"hopper.cu": LAUNCH.format(name="run")}, "run", []),

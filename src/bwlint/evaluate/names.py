@@ -29,9 +29,8 @@ _WHOLE = re.compile(
     rf"{_PREFIX}(?:arch|capability|compute_capability|compute_cap|cc|sm|sm_version|cuda_arch|cap|sm_arch|sm_num|"
     r"compute_arch|dev_capability|arch_enum)$"
 )
-_GIVEN_MACRO = re.compile(r"ENABLE|HAVE|USE|WITH(?!OUT)|SUPPORT|BUILD|ARCH|NDEBUG|^_")
-"""Words of a macro that builds and compilers define."""
-_MACRO_OF_AMD = re.compile(r"ROCM|HIP")
+_GIVEN_MACRO = re.compile(said("given-macro"))
+_MACRO_OF_AMD = re.compile(said("amd-macro"))
 _NO_CAPABILITY = re.compile(said("other-numbers"))
 
 

@@ -17,7 +17,7 @@ from bwlint.chips.operations import operation, operation_in
 from bwlint.chips.wording import plain
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
-from bwlint.model.expr import Span
+from bwlint.model.expr import Span, is_text, walk
 from bwlint.model.facts import Hop, Module, Side, Use
 from bwlint.model.findings import Claim
 from bwlint.model.naming import called_by, spoken
@@ -167,6 +167,14 @@ class Evidence:
     def of_test(self, node: Node, use: Use) -> Need | None:
         proof = self._chosen(self.of_node(node))
         return _need(proof, use) if proof is not None else None
+
+    def backend_above(self, judged: Judged) -> Need | None:
+        """`if backend == "trtllm_mla":` around a gate says what the gate guards: what that backend needs."""
+        tests = (test for test in reversed(judged.gate.path[-3:]) if test.op != "not")
+        asked = (node for test in tests for node in walk(test) if node.op == "cmp" and node.args[0] in ("==", "in"))
+        texts = (inner.args[0] for node in asked for inner in walk(node) if is_text(inner))
+        needs = (self.libraries.by_text(judged.module.path, text, judged.at) for text in texts)
+        return next(filter(None, needs), None)
 
     def works(self, module: Module, side: Side) -> Need | None:
         """What a side uses of a library, and not of the tree itself, that is known to work on 12.x."""

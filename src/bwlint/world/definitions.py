@@ -149,7 +149,7 @@ class Definitions:
         yield from kept.values()
 
     def entries(self, start: Node) -> Iterator[Node]:
-        """The methods of a class that are there for others: none of them calls one, and its name hides none."""
+        """The methods of a class that others call: no underscore hides them, and no method of the class uses them."""
         methods = list(self.methods_of(start))
         own = {name for node in methods for name in _of_itself(node)}
         for node in methods:

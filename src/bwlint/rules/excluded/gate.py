@@ -29,7 +29,7 @@ from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, answers_no, missing_row, refuses, refuses_others, table_name
-from bwlint.world.libraries import Need, is_question
+from bwlint.world.libraries import is_question
 from bwlint.world.native import admits
 
 _AMPERE = group("ampere")
@@ -295,7 +295,7 @@ def _is_literal(value: Expr | None) -> bool:
 
 
 def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
-    need = context.need_of(judged, judged.working) or _backend_asked_for(context, judged)
+    need = context.need_of(judged, judged.working) or context.evidence.backend_above(judged)
     if need is not None and out - need.legal:
         return None  # it would not work there
     if not _turned_away(judged):
@@ -333,13 +333,6 @@ def _with_arms(context: Context, judged: Judged, found: Kept | None) -> Kept | N
             told = RelatedSpan(judged.module, one.at, f"the case for {plain(small)}")
             return replace(found, reason=f"{found.reason} {case}", related=found.related or told)
     return found
-
-
-def _backend_asked_for(context: Context, judged: Judged) -> Need | None:
-    """What the backend needs that the tests above a check ask for by its name: `if backend == "fa3":`."""
-    asked = (node for test in judged.gate.path if test.op == "cmp" for node in walk(test) if is_text(node))
-    libraries, path = context.evidence.libraries, judged.module.path
-    return next((need for node in asked if (need := libraries.by_text(path, node.args[0], judged.at))), None)
 
 
 def _of_rows(context: Context, judged: Judged, out: ChipSet) -> Kept | None:

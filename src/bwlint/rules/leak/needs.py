@@ -13,7 +13,7 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.judging.probes import turn_away
-from bwlint.model.expr import Span, is_text, walk
+from bwlint.model.expr import Span, is_text
 from bwlint.model.facts import Side, Use
 from bwlint.model.kinds import ANSWERS
 from bwlint.model.naming import called_by, spoken
@@ -84,7 +84,7 @@ def _need(context: Context, judged: Judged, side: Side, apart: frozenset[Span]) 
         named = libraries.by_name(path, (judged.gate.name, *judged.gate.qualname.split(".")), at)
         if named is not None:
             return named
-    chosen = _chosen_above(libraries, judged)
+    chosen = context.evidence.backend_above(judged) if refuses(judged.other) else None
     if chosen is not None:
         return chosen
     inside_kernel = judged.gate.qualname.partition(".")[0] in judged.module.uses
@@ -141,21 +141,6 @@ def _returned(libraries: Libraries, judged: Judged, side: Side) -> Need | None:
         return None
     role = judged.gate.qualname.rpartition(".")[2]
     return libraries.need(judged.module.path, Use(value.args[0], "text", value.at or judged.at, role=role))
-
-
-def _chosen_above(libraries: Libraries, judged: Judged) -> Need | None:
-    """`if backend == "trtllm_mla":` around a gate says what the gate guards."""
-    if not refuses(judged.other):
-        return None
-    for test in reversed(judged.gate.path[-3:]):
-        for node in walk(test) if test.op != "not" else ():
-            if node.op == "cmp" and node.args[0] in ("==", "in"):
-                for inner in walk(node):
-                    if is_text(inner):
-                        found = libraries.by_text(judged.module.path, inner.args[0], judged.at)
-                        if found is not None:
-                            return found
-    return None
 
 
 def _instruction_in(judged: Judged) -> Need | None:

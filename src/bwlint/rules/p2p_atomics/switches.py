@@ -51,6 +51,8 @@ class PathText:
     message: str
     label: str
     advice: str
+    by_links: bool = True
+    """Whether what connects the GPUs decides, and no attribute of one device."""
 
 
 PATHS = {
@@ -87,6 +89,7 @@ PATHS = {
         " does not, the allocation fails.",
         "requests GPUDirect RDMA",
         "Query CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED: consumer GPUs refuse the allocation.",
+        by_links=False,
     ),
 }
 _ORDER = tuple(PATHS)
@@ -205,11 +208,11 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
         place=DraftPlace(module=module, at=first.switch.at, admitted=context.targets, certain=NONE),
         severity="warning" if sure else "note",
         confidence="medium" if sure else "low",
-        message=said if path == "rdma" else f"{said} {reach} peers over PCIe at best.",
+        message=f"{said} {reach} peers over PCIe at best." if text.by_links else said,
         label=text.label,
         advice=text.advice,
         related=(*works[:_RELATED], *others[:_RELATED], *asked),
-        remedy=_FLAG_BY_HAND if path == "rdma" else BY_HAND,
+        remedy=BY_HAND if text.by_links else _FLAG_BY_HAND,
         claims=(_claimed(context, path, first.switch),),
     )
 

@@ -61,7 +61,6 @@ def _written(one: Asked) -> Iterator[Draft]:
             over,
             message=f"The buffers of `{one.operation.qualname}` need at least {kib(tiles.size)} a block. {_has(over)}.",
             label="the largest of them",
-            is_least=True,
             related=tuple(RelatedSpan(one.module, at, f"`{name}` makes it this large") for name, at in tiles.chosen_by),
         )
 
@@ -108,9 +107,14 @@ def _tuned(one: Asked) -> Iterator[Draft]:
         yield _draft(one, min(sizes), over, message=message, label="the largest")
 
 
+def _may_need_more(operation: Operation) -> bool:
+    """Whether the size is the least that there can be: then it is not known where it fits."""
+    return operation.name != "16"
+
+
 def _needs(size: int, operation: Operation) -> str:
     """What a kernel takes; of operands behind pointers 16 bits are a guess, and 8 the least that there can be."""
-    least = "" if operation.name == "16" else "at least "
+    least = "at least " if _may_need_more(operation) else ""
     return f"needs {least}{kib(size)} of shared memory with {operation.name}-bit elements"
 
 
@@ -122,10 +126,8 @@ def _draft(
     message: str,
     label: str,
     severity: Severity = "warning",
-    is_least: bool = False,
     related: tuple[RelatedSpan, ...] = (),
 ) -> Draft:
-    """`is_least`: it may need more, and so where it fits is not known."""
     is_doubtful = one.operation.name == "16" and _BYTE_TYPES.search(one.module.path.rpartition("/")[2])
     return Draft(
         rule=RULE,
@@ -135,7 +137,7 @@ def _draft(
         message=message,
         label=label,
         advice=f"Use smaller tiles or fewer stages where shared_memory_per_block_optin is below {kib(size)}.",
-        legal=None if is_least or one.operation.name == "8" else fitting(size),
+        legal=None if _may_need_more(one.operation) else fitting(size),
         related=related,
         claims=(Claimed(claims.shared("dynamic", size, over), one.operation.at),),
     )
