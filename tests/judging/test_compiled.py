@@ -12,6 +12,8 @@ from bwlint.judging.compiled import behind, elsewhere, lost
 from bwlint.judging.context import Context
 from bwlint.judging.evidence import Evidence
 from bwlint.model.facts import Module
+from bwlint.world.arrivals import Arrivals
+from bwlint.world.budget import Budget
 from bwlint.world.builds import Builds
 from bwlint.world.collect import load
 from bwlint.world.definitions import Definitions
@@ -61,7 +63,9 @@ def made(folder: Path, files: dict[str, str]) -> tuple[Context, Module]:
     definitions = Definitions(tree, outlines, libraries, native)
     graph = Graph({"python": definitions, "cuda": native})
     evidence = Evidence(tree, definitions, graph, libraries, native, BOTH)
-    return Context(tree, BOTH, evidence, native, Preparations(tree, definitions, native), builds=builds), build
+    arrivals = Arrivals(tree, native.refusals, BOTH, Budget(), lambda _: None, native.searches)
+    preparations = Preparations(tree, definitions, native)
+    return Context(tree, BOTH, evidence, native, preparations, arrivals, builds=builds), build
 
 
 def test_sources_with_their_headers(world: tuple[Context, Module]) -> None:

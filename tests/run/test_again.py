@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from bwlint.index import kept, remembered
-from bwlint.judging.unreached import Unreached
 from bwlint.run.again import Again
 from bwlint.run.check import check
 from bwlint.run.engine import Judging, context_of, linked
@@ -283,9 +282,8 @@ def judging_of(gathered: Gathered) -> Judging:
     disk.forget()
     budget, rules = Budget(), gathered.settings.all_rules(gathered.found.files)
     world = linked(gathered.collected, gathered.sources, budget)
-    context = context_of(world, gathered.collected, gathered.targets)
-    unreached = Unreached(world.tree, world.native, gathered.targets, budget, gathered.texts.source)
-    return Judging(context, world, rules, unreached)
+    context = context_of(world, gathered.collected, gathered.targets, budget, gathered.texts.source)
+    return Judging(context, world, rules)
 
 
 def reads_for(judging: Judging, at: int, modules: Modules, recorder: Recorder) -> set[Read]:

@@ -10,7 +10,6 @@ from bwlint.chips.backends import is_for_another_vendor
 from bwlint.judging.context import Context
 from bwlint.model.facts import Module
 from bwlint.sources.tree import is_project, project_folder
-from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import TEST_FILE
 
 _ASIDE = re.compile(
@@ -33,9 +32,9 @@ def aside_marks(context: Context, module: Module) -> frozenset[str]:
     return frozenset({"aside"}) if aside(context, module) else frozenset()
 
 
-def place_mark(file: SourceFile) -> tuple[str, str]:
+def place_mark(real: str, root: str) -> tuple[str, str]:
     """A file's path within its project, and how it stands aside: "in-test", "aside" or ""."""
-    place = file.real.removeprefix(project_folder(file.root)).lstrip(os.sep).replace(os.sep, "/")
+    place = real.removeprefix(project_folder(root)).lstrip(os.sep).replace(os.sep, "/")
     if TEST_FILE.search(place):
         return place, "in-test"
     return place, "aside" if _ASIDE.search(place) else ""

@@ -29,6 +29,7 @@ from bwlint.world.tree import Tree
 if TYPE_CHECKING:
     from bwlint.judging.drafts import Draft
     from bwlint.judging.guards import Guarded
+    from bwlint.world.arrivals import Arrivals
     from bwlint.world.native import Native
     from bwlint.world.prepared import Preparations
 
@@ -86,6 +87,8 @@ class Context:
     """The C++ half of the graph."""
     preparations: Preparations
     """What runs before the tests."""
+    arrivals: Arrivals
+    """Who gets where in Python."""
     judged: MutableMapping[str, list[Judged]] = field(default_factory=dict)
     """By module path, in file order."""
     guards: MutableMapping[str, tuple[Guarded, ...]] = field(default_factory=dict)

@@ -21,7 +21,7 @@ from bwlint.model.expr import Span, is_text, walk
 from bwlint.model.facts import Hop, Module, Side, Use
 from bwlint.model.findings import Claim
 from bwlint.model.naming import called_by, spoken
-from bwlint.model.outline import Definition
+from bwlint.model.outline import Definition, Outline
 from bwlint.readers.python.keywords import keywords_given
 from bwlint.sources.recorder import memory
 from bwlint.sources.texts import Texts
@@ -142,6 +142,10 @@ class Evidence:
         for found in map(outline.definitions.__getitem__, outline.classes) if outline is not None else ():
             if outline is not None and found.bases:
                 yield list(self._definitions.heritage(Node(outline, found)))
+
+    def outline(self, path: str, name: str) -> Outline | None:
+        """What a Python file defines, by its real path and dotted name."""
+        return self._definitions.outlines.of(path, name)
 
     def beside(self, module: Module, use: Use) -> Iterator[Hop]:
         """The other top-level definitions of the file to which a use leads that take its keywords, by name."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bwlint.chips import NONE, ChipSet
 from bwlint.judging.drafts import Draft
-from bwlint.world.budget import Budget
 from bwlint.world.native import Native
-from bwlint.world.tree import Tree
 
 if TYPE_CHECKING:
     from bwlint.world.arrivals import Arrivals
@@ -21,12 +18,9 @@ if TYPE_CHECKING:
 class Unreached:
     """Tells which findings are out of reach. Who uses something is looked for only where there is a finding."""
 
-    tree: Tree
     native: Native
+    arrivals: Arrivals
     targets: ChipSet
-    budget: Budget
-    source: Callable[[str], str | None]
-    _arrivals: Arrivals | None = None
     _of_cpp: NativeArrivals | None = None
 
     def holds(self, root: str, draft: Draft) -> bool:
@@ -35,7 +29,7 @@ class Unreached:
         if not concerned or draft.module.language not in ("python", "cuda"):
             return False
         if draft.module.language == "python":
-            found = self._asked().arriving(draft.module.path, root, draft.at)
+            found = self.arrivals.arriving(draft.module.path, root, draft.at)
         else:
             found = self._asked_of_cpp().arriving(draft.module.path, draft.at)
         return bool(found.stops) and not found.chips & concerned
@@ -48,18 +42,9 @@ class Unreached:
             return self.targets & draft.place.admitted - (draft.legal or NONE)
         return self.targets
 
-    def _asked(self) -> Arrivals:
-        if self._arrivals is None:
-            from bwlint.world.arrivals import Arrivals
-
-            self._arrivals = Arrivals(
-                self.tree, self.native.refusals, self.targets, self.budget, self.source, self.native.searches
-            )
-        return self._arrivals
-
     def _asked_of_cpp(self) -> NativeArrivals:
         if self._of_cpp is None:
             from bwlint.world.native_arrivals import NativeArrivals
 
-            self._of_cpp = NativeArrivals(self.native, self._asked(), self.targets)
+            self._of_cpp = NativeArrivals(self.native, self.arrivals, self.targets)
         return self._of_cpp

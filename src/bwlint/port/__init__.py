@@ -34,6 +34,7 @@ from bwlint.run.gather import Gathered, gather
 from bwlint.run.request import CheckRequest
 from bwlint.settings.config import UsageError
 from bwlint.sources.tree import package_root
+from bwlint.world.budget import Budget
 from bwlint.world.gates import Judged, refuses
 
 
@@ -97,7 +98,7 @@ class _Planner:
     @classmethod
     def of(cls, gathered: Gathered, name: str, select: Sequence[str]) -> _Planner:
         rows = judged_rows(gathered, (name,), select)
-        context = context_of(rows.world, gathered.collected, ChipSet.of(name))
+        context = context_of(rows.world, gathered.collected, ChipSet.of(name), Budget(), gathered.texts.source)
         family = FamilyNames(rows.judge.interfaces, name)
         gates = PortGates(rows.world, context, name, gathered.texts)
         reasons = Reasons(gates, family)

@@ -63,11 +63,11 @@ def rows_of(
         return file.path if file is not None else names.reported(real, gathered.found.files[0])
 
     def group(real: str) -> RowGroup:
-        place = place_mark(files[real])[0] if real in files else real
+        place = place_mark(real, files[real].root)[0] if real in files else real
         return group_of(place, real, native.unbuilt.holds if native else lambda real: False)
 
     def aside(real: str) -> str:
-        return place_mark(files[real])[1] if real in files else ""
+        return place_mark(real, files[real].root)[1] if real in files else ""
 
     return rows(_questions(gathered, analysis), told, gathered.targets, reported, cache(group), cache(aside))
 
@@ -80,7 +80,7 @@ def _questions(gathered: Gathered, analysis: Analysis | None) -> Iterator[Questi
     for file, seen in gathered.collected.seen:
         if file.path.rpartition("/")[2] in OWN_FILES:
             continue
-        place, mark = place_mark(file)
+        place, mark = place_mark(file.real, file.root)
         rest = (file.real, place, covered.get(file.real, ()), gathered.targets, mark)
         make = partial(_spelled, seen, *rest)
         yield from as_before(repr(("spelled", seen.key, *rest)), make) if isinstance(seen, LazySightings) else make()

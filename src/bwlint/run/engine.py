@@ -37,6 +37,7 @@ from bwlint.sources.recorder import Thing, once
 from bwlint.sources.search import remember_by
 from bwlint.sources.tree import checkout_folder, project_folder
 from bwlint.sources.walk import SourceFile
+from bwlint.world.arrivals import Arrivals
 from bwlint.world.budget import Budget
 from bwlint.world.builds import Builds
 from bwlint.world.collect import Collected, Modules, load
@@ -119,8 +120,13 @@ def linked(
     return Linked(tree, builds, known, native, outlines, definitions, graph, handed)
 
 
-def context_of(world: Linked, collected: Collected, targets: ChipSet) -> Context:
-    """What rules see of a world: the gates and guards of the collected modules, judged for `targets`."""
+def context_of(
+    world: Linked, collected: Collected, targets: ChipSet, budget: Budget, source: Callable[[str], str | None]
+) -> Context:
+    """What rules see of a world: the gates and guards of the collected modules, judged for `targets`.
+
+    `budget` and `source` are those of `analyse`.
+    """
     tree, builds, native = world.tree, world.builds, world.native
     evidence = Evidence(tree, world.definitions, world.graph, world.libraries, native, targets)
     modules = Modules.of(collected.modules)
@@ -149,6 +155,7 @@ def context_of(world: Linked, collected: Collected, targets: ChipSet) -> Context
         evidence,
         native,
         Preparations(tree, world.definitions, native),
+        Arrivals(tree, native.refusals, targets, budget, source, native.searches),
         judged=OfFiles({real: partial(judged, real) for real in makers}),
         guards=OfFiles({real: partial(guards, real) for real in makers}),
         builds=builds,
@@ -177,9 +184,9 @@ def analyse(
     budget = Budget() if budget is None else budget
     remember_by(searched)
     world = world or linked(collected, sources, budget, libraries)
-    tree, native = world.tree, world.native
-    context = context_of(world, collected, targets)
-    judging = Judging(context, world, frozenset(rules), Unreached(tree, native, targets, budget, source))
+    tree = world.tree
+    context = context_of(world, collected, targets, budget, source)
+    judging = Judging(context, world, frozenset(rules))
     modules = Modules.of(collected.modules)
     if again is not None:
         again.ask(tree.searches, world.outlines, tree.load)
@@ -328,12 +335,12 @@ def _noted(answer: _Watched | None, files: Sequence[SourceFile], begun: int, aga
 class Judging:
     """The rules of a run at work on its files."""
 
-    def __init__(self, context: Context, world: Linked, wanted: frozenset[str], unreached: Unreached) -> None:
+    def __init__(self, context: Context, world: Linked, wanted: frozenset[str]) -> None:
         self._context = context
         self.outlines = world.outlines
         self._native = world.native
         self._handed = world.handed
-        self._unreached = unreached
+        self._unreached = Unreached(world.native, context.arrivals, context.targets)
         self._gates = [(rule, check) for rule, check in checks() if rule.name in wanted]
         self._guards = [(rule.name, check) for rule, check in guard_checks() if rule.name in wanted]
         self._files = [(rule.name, check) for rule, check in file_checks() if rule.name in wanted]

@@ -50,6 +50,8 @@ _HARMLESS = frozenset(
     | {"runtime_checkable", "total_ordering", "setter", "enable_grad", "disable", "typing_extensions"}
 )
 """Decorators that hand nothing on to anybody else."""
+_REGISTERING = ("custom_op", "triton_op", "custom_fwd", "custom_bwd")
+"""Decorators under which a function is used by its own name, of torch's operations too."""
 MAX_BASES = 8
 """Bases of a class whose constructors are looked at."""
 _MAKING = ("__init__", "__post_init__")
@@ -109,6 +111,15 @@ class _MentioningFile:
         return max(held, key=lambda scope: scope.at[:2]).qualname if held else ""
 
 
+@dataclass(frozen=True, slots=True)
+class User:
+    """A place that uses a definition: its file with the text, and the function or class around it, "" for none."""
+
+    real: str
+    source: str
+    use: Occurrence
+
+
 class Arrivals:
     """The users of definitions in one run, and their chips; `targets` are asked for, `searches` made so far."""
 
@@ -148,6 +159,18 @@ class Arrivals:
         """The chips that reach a use of a name that is bound to what lies outside of Python."""
         self._steps, self._rests_on = 0, 0
         return self._of_uses(self._mentioned(root, name))
+
+    def users(self, real: str, root: str, qualname: str) -> tuple[User, ...] | None:
+        """The places that use a function or class of a file's top level; None where nobody can tell."""
+        try:
+            file = self._file(real, root)
+            scope = file.index.scopes.get(qualname)
+            handing = () if scope is None else (item.rpartition(".")[2] for item in scope.decorators)
+            if scope is None or not _HARMLESS.union(_REGISTERING).issuperset(handing):
+                return None
+            return tuple(User(one.real, one.source, use) for one, use in self._uses(file, scope, None))
+        except Untold:
+            return None
 
     def _mentioned(self, root: str, name: str) -> Iterator[tuple[_MentioningFile, Occurrence]]:
         search = search_of(root, self._searches)
