@@ -10,58 +10,73 @@ from bwlint.judging.aside import aside, for_another_vendor, vendored
 from bwlint.judging.callers import is_named_for_others, may_ask
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
-from bwlint.model.facts import Module
+from bwlint.model.facts import Module, Use
 from bwlint.model.findings import NoFix
 from bwlint.model.naming import called_by
 from bwlint.rules.leak import RULE
 from bwlint.sources.texts import Texts
-from bwlint.world.libraries import is_question
+from bwlint.world.libraries import PROOF, is_question
 from bwlint.world.proofs import NeedProof, Node
 
-_PROVING = frozenset({"operation", "library"})
 _CHOICE = NoFix("decide which error to raise on the other chips, or which code to run there")
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
-    """One finding for each function: the first of its calls that hands over to code for other chips."""
+    """One finding for each function and class: its calls that hand over to code for other chips."""
     if module.language != "python" or aside(context, module) or vendored(context, module):
         return
-    outline = context.evidence.outline(module.path, module.name)
-    if outline is None or is_named_for_others(module.path) or for_another_vendor(context, module):
+    if is_named_for_others(module.path) or for_another_vendor(context, module):
         return
-    lines, told = (Texts().source(module.path) or "").splitlines(), set[str]()
-    for name, at in outline.places.items():
-        top = name.partition(".")[0]
-        passed = top in told or name in outline.classes or is_named_for_others(name) or is_question(name)
-        if not passed and any(map(is_named_for_others, lines[at.line - 1 : at.end_line])):
-            draft = _judged(context, module, Node(outline, outline.definitions[name]))
-            if draft is not None:
-                told.add(top)
-                yield draft
+    found: dict[str, list[Node]] = {}
+    for node in _speaking(context, module):
+        found.setdefault(node.definition.qualname.partition(".")[0], []).append(node)
+    for top, nodes in found.items():
+        draft = next(filter(None, (_draft(context, module, node) for node in nodes)), None)
+        if draft is not None and not may_ask(context, module, top):
+            yield draft
 
 
-def _judged(context: Context, module: Module, node: Node) -> Draft | None:
-    own = node.definition
-    proofs = (one for one in context.evidence.of_node(node) if one.kind in _PROVING and len(one.hops) > 1)
-    proof = next((one for one in proofs if context.targets <= one.against), None)
-    calls = (use for use in own.uses if use.how == "call" and proof is not None and use.at == proof.hops[0].at)
-    use = next((one for one in calls if is_named_for_others(one.name)), None)
-    if proof is None or use is None or may_ask(context, module, own.qualname.partition(".")[0]):
+def _speaking(context: Context, module: Module) -> Iterator[Node]:
+    """The functions of a file that name code for other chips, and are not called after it themselves."""
+    outline = context.evidence.outline(module.path, module.name)
+    lines = (Texts().source(module.path) or "").splitlines()
+    for name, at in outline.places.items() if outline is not None else ():
+        passed = outline is None or name in outline.classes or is_named_for_others(name) or is_question(name)
+        if outline is not None and not passed and any(map(is_named_for_others, lines[at.line - 1 : at.end_line])):
+            yield Node(outline, outline.definitions[name])
+
+
+def _draft(context: Context, module: Module, node: Node) -> Draft | None:
+    """A function that surely calls what none of the chips asked about can run."""
+    calls = [use for use in node.definition.uses if use.how == "call" and is_named_for_others(use.name)]
+    proofs = context.evidence.of_node(node) if calls else ()
+    use, proof = next(((use, proof) for proof in proofs for use in calls if _shows(context, proof, use)), (None, None))
+    if use is None or proof is None:
         return None
+    chips = called(context.targets)
+    lacks = lacking(proof.kind, proof.what, context.targets - proof.legal)
+    hops = (RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[1:])
+    others = (one for one in calls if one.at != use.at and one.sure and _fails(context, module, one))
     return Draft(
         rule=RULE,
         place=DraftPlace(module=module, at=use.at, admitted=EVERY, certain=EVERY),
         severity="warning",
         confidence="medium",
         legal=proof.legal,
-        message=_message(context, called_by(use.name), proof),
+        message=f"Nothing checks the chip on the way to {reached(called_by(use.name), proof.what)}.{lacks}",
         label="runs on every chip",
-        advice=f"Check for {plain(proof.legal)} first. Raise a clear error, or give {called(context.targets)} other code.",
-        related=tuple(RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[1:]),
+        advice=f"Check for {plain(proof.legal)} first. Raise a clear error, or give {chips} code of their own.",
+        related=(*hops, *(RelatedSpan(module, one.at, f"`{called_by(one.name)}` too") for one in others)),
         remedy=_CHOICE,
     )
 
 
-def _message(context: Context, name: str, proof: NeedProof) -> str:
-    lacks = lacking(proof.kind, proof.what, context.targets - proof.legal)
-    return f"Nothing checks the chip on the way to {reached(name, proof.what)}.{lacks}"
+def _shows(context: Context, proof: NeedProof, use: Use) -> bool:
+    """Whether a proof begins with a call, and speaks against all chips asked about."""
+    handed_over = proof.kind == "library" or (proof.kind == "operation" and len(proof.hops) > 1)
+    return handed_over and proof.hops[0].at == use.at and context.targets <= proof.against
+
+
+def _fails(context: Context, module: Module, use: Use) -> bool:
+    need = context.evidence.of_use(module, use)
+    return need is not None and need.strength == PROOF and not need.legal & context.targets

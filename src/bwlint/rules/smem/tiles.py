@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from bwlint.chips import NONE, Chip, ChipSet
 from bwlint.chips.backends import card_words, cards
@@ -16,15 +17,18 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.path_conditions import Answers
 from bwlint.model.details import Tiles, TritonCase, TritonLaunch
-from bwlint.model.expr import Span
+from bwlint.model.expr import Span, const
 from bwlint.model.facts import Module, Operation, Path
 from bwlint.model.findings import Severity
 from bwlint.model.kinds import OperationKind
 from bwlint.rules.smem import RULE
 
+_WIDTH = re.compile(r"= (\d+)")
 _BYTE_TYPES = re.compile(r"(?i)fp8|float8|int8|fp4|int4")
 _FOLDERS = 4
 """How much of a path says for which chips a file is."""
+_EVERYDAY = 128
+"""The widest head that most models have: who allows it is given it."""
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -42,7 +46,21 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 def _of_triton(context: Context, module: Module, kind: OperationKind) -> Iterator[Asked]:
     for one in asked(context, module, kind):
         if not one.operation.checked and one.meant not in (BUILT, THEIRS) and not _foreign(module):
-            yield one
+            yield _of_bytes(one)
+
+
+def _of_bytes(one: Asked) -> Asked:
+    """The same with elements of 8 bits, the least that there are, where the file is called after types as small."""
+    if one.operation.name != "16" or not _BYTE_TYPES.search(one.module.path.rpartition("/")[2]):
+        return one
+    launch, amounts = one.operation.detail, tuple(const(amount.args[0] // 2) for amount in one.operation.amounts)
+    if isinstance(launch, TritonLaunch):
+        launch = TritonLaunch(_halved(launch.least), tuple(map(_halved, launch.cases)))
+    return replace(one, operation=replace(one.operation, name="8", amounts=amounts, detail=launch))
+
+
+def _halved(case: TritonCase) -> TritonCase:
+    return replace(case, size=case.size // 2)
 
 
 def _foreign(module: Module) -> bool:
@@ -78,6 +96,7 @@ def _launched(one: Asked, answers: Answers) -> Iterator[Draft]:
     case = taken[next(iter(over))]
     where = f" and {case.width}" if case.width else ""
     untested = " No check rules these values out." if where else ""
+    rare = any(int(width) > _EVERYDAY for width in _WIDTH.findall(case.width))
     yield _draft(
         one,
         case.size,
@@ -86,7 +105,7 @@ def _launched(one: Asked, answers: Answers) -> Iterator[Draft]:
             f"A block of `{one.operation.qualname}` {_needs(case.size, one.operation)}{where}. {_has(over)}.{untested}"
         ),
         label="launched here",
-        severity="note" if where else "warning",
+        severity="note" if rare else "warning",
         related=(RelatedSpan(one.module, case.at, "the size is chosen here"),) if case.at is not None else (),
     )
 
@@ -128,11 +147,10 @@ def _draft(
     severity: Severity = "warning",
     related: tuple[RelatedSpan, ...] = (),
 ) -> Draft:
-    is_doubtful = one.operation.name == "16" and _BYTE_TYPES.search(one.module.path.rpartition("/")[2])
     return Draft(
         rule=RULE,
         place=DraftPlace(module=one.module, at=one.operation.at, admitted=one.targets.chips, certain=over),
-        severity="note" if aside(one.context, one.module) or is_doubtful else severity,
+        severity="note" if aside(one.context, one.module) else severity,
         confidence="high" if one.meant == OURS else "medium",
         message=message,
         label=label,
