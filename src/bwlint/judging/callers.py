@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Iterator
 
 from bwlint.judging.aside import place_mark
 from bwlint.judging.context import Context
-from bwlint.model.facts import Module
+from bwlint.model.facts import Module, Use
 from bwlint.model.naming import spoken
+from bwlint.model.outline import Outline
 from bwlint.readers.nodes import conditions_at
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
@@ -74,4 +76,19 @@ def _asks(context: Context, path: str, name: str) -> bool:
     at = outline.places.get(name) if outline is not None else None
     if at is None or any(one.gate.qualname.partition(".")[0] == name for one in gates):
         return True
+    if module is not None and any(_asks_by_call(context, module, use) for use in _calls(outline, name)):
+        return True
     return any(map(_ASKS.search, (Texts().source(path) or "").splitlines()[at.line - 1 : at.end_line]))
+
+
+def _calls(outline: Outline | None, name: str) -> Iterator[Use]:
+    """The calls within a definition of a file, those of its methods included, but of code for other chips."""
+    for qualname in outline.places if outline is not None else ():
+        if outline is not None and (qualname == name or qualname.startswith(f"{name}.")):
+            uses = outline.definitions[qualname].uses
+            yield from (use for use in uses if use.how == "call" and not is_named_for_others(use.name))
+
+
+def _asks_by_call(context: Context, module: Module, use: Use) -> bool:
+    """Whether what a call leads to checks the chip."""
+    return next(context.evidence.gates(module, use), None) is not None

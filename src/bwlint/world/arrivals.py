@@ -168,6 +168,8 @@ class Arrivals:
             handing = () if scope is None else (item.rpartition(".")[2] for item in scope.decorators)
             if scope is None or not _HARMLESS.union(_REGISTERING).issuperset(handing):
                 return None
+            if not self._hits(file, qualname):  # a name that stands in too many places
+                return None
             return tuple(User(one.real, one.source, use) for one, use in self._uses(file, scope, None))
         except Untold:
             return None

@@ -59,7 +59,7 @@ class _WordsBeside:
 
 def contradicted(context: Context, judged: Judged) -> Iterator[Draft]:
     """ "only supported on SM100" under a test that is true on 12.x too."""
-    wrong = judged.admitted & context.targets
+    wrong = judged.admitted & context.targets & context.let_to(judged.module, judged.at, judged)
     if not wrong or judged.sets.guessed or not judged.sets.decided or judged.gate.kind in _TABLES:
         return
     if judged.gate.test.op == "cmp" and judged.gate.test.args[0] in ("is", "is not"):

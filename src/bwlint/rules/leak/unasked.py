@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.chips import EVERY
+from bwlint.chips import EVERY, NONE
 from bwlint.chips.wording import called, lacking, plain, reached
+from bwlint.judging import claims
 from bwlint.judging.aside import aside, for_another_vendor, vendored
 from bwlint.judging.callers import is_named_for_others, may_ask
+from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.facts import Module, Use
@@ -53,7 +55,8 @@ def _draft(context: Context, module: Module, node: Node) -> Draft | None:
     use, proof = next(((use, proof) for proof in proofs for use in calls if _shows(context, proof, use)), (None, None))
     if use is None or proof is None:
         return None
-    chips = called(context.targets)
+    chips, name = called(context.targets), called_by(use.name)
+    says = f"`{name}` does not work on {plain(context.targets)}"
     lacks = lacking(proof.kind, proof.what, context.targets - proof.legal)
     hops = (RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[1:])
     others = (one for one in calls if one.at != use.at and one.sure and _fails(context, module, one))
@@ -63,11 +66,12 @@ def _draft(context: Context, module: Module, node: Node) -> Draft | None:
         severity="warning",
         confidence="medium",
         legal=proof.legal,
-        message=f"Nothing checks the chip on the way to {reached(called_by(use.name), proof.what)}.{lacks}",
+        message=f"Nothing checks the chip on the way to {reached(name, proof.what)}.{lacks}",
         label="runs on every chip",
         advice=f"Check for {plain(proof.legal)} first. Raise a clear error, or give {chips} code of their own.",
         related=(*hops, *(RelatedSpan(module, one.at, f"`{called_by(one.name)}` too") for one in others)),
         remedy=_CHOICE,
+        claims=(Claimed(claims.need(name, context.targets, NONE, says), proof.hops[-1].at, proof.hops[-1]),),
     )
 
 
