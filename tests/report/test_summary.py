@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
@@ -62,8 +61,6 @@ def test_fixes_that_were_looked_for_are_counted(
         *(finding(fix=Fix(how[one], "family", "x", (), _PROOF) if one in how else None) for one in f"{fixes:3}")
     )
     assert summary(found) == expected
-    some = replace(found, stats={**found.stats, "untried": 2})
-    assert summary(some) == re.sub(r"(\d+ (?:fixable|more))", r"at least \1", expected)
     columns = ["rule", "name", "error", "warning", "note", *(["fixable"] if fixes else [])]
     header, *_, total = statistics.render(found).splitlines()
     assert header.split() == columns

@@ -1,4 +1,4 @@
-"""How many findings each rule has, by severity, and how many of them have a fix, where all fixes were looked for."""
+"""How many findings each rule has, by severity, and how many of them have a fix."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ def render(report: Report) -> str:
     """A plain table, one row a rule and a total; empty where there is no finding."""
     if not report.findings:
         return ""
-    is_whole = not report.stats.get("untried")
-    columns = (*_LEVELS, *(["fixable"] if is_whole and any(finding.fix for finding in report.findings) else []))
+    columns = (*_LEVELS, *(["fixable"] if any(finding.fix for finding in report.findings) else []))
     counts: Counter[tuple[str, str, str]] = Counter()
     for finding in report.findings:
         for column in (finding.severity, *(["fixable"] if finding.fix else [])):

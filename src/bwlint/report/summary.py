@@ -24,8 +24,7 @@ def at_least(report: Report, severity: FailOn) -> Report:
 
 def summary(report: Report, shown: Severity = "note", seconds: float | None = None) -> str:
     """``3 warnings, 2 notes (shown with --severity note), 2 files skipped in 1.2 s``. `report` is the whole report,
-    `shown` the lowest severity that was printed. Where the fixes of some findings were not looked for (`untried`),
-    those that can be fixed are said to be so many at least."""
+    `shown` the lowest severity that was printed."""
     counts = Counter(finding.severity for finding in report.findings)
     parts = [
         counted(counts[severity], severity)
@@ -36,12 +35,11 @@ def summary(report: Report, shown: Severity = "note", seconds: float | None = No
     if not parts:
         parts.append("no findings in what was read" if report.skipped else "no findings")
     offered = Counter(finding.fix.applicability for finding in report.findings if finding.fix)
-    least = "at least " if report.stats.get("untried") else ""
     if offered["safe"]:
-        parts.append(f"{least}{offered['safe']} fixable with --fix")
+        parts.append(f"{offered['safe']} fixable with --fix")
     if offered["unsafe"]:
         more = "more" if offered["safe"] else "fixable"
-        parts.append(f"{least}{offered['unsafe']} {more} with --fix --unsafe-fixes")
+        parts.append(f"{offered['unsafe']} {more} with --fix --unsafe-fixes")
     if report.suppressed:
         parts.append(f"{len(report.suppressed)} suppressed")
     if known := report.stats.get("baselined"):

@@ -33,7 +33,6 @@ _BESIDE = 2
 _MOST_ROWS = 12
 _SIGNS = {"-": "bad", "+": "good"}
 _CODE = re.compile(r"`[^`]*`")
-_UNTRIED = "not looked for, as there are many findings: --fix --unsafe-fixes --diff shows it if there is one"
 CAUSE = "cause"
 """Findings that say the same but for names: the first is shown whole, the others by their places."""
 GROUPS: dict[str, Callable[[Finding], str]] = {
@@ -48,10 +47,8 @@ def render(report: Report, setting: Setting) -> str:
     """The findings of `report`, a block each with an empty line between; a group below a line with its number."""
     paint = painter(setting.color)
 
-    untried = bool(report.stats.get("untried"))
-
     def blocks(findings: Iterable[Finding]) -> str:
-        found = (_block(finding, setting, paint, untried=untried) for finding in findings)
+        found = (_block(finding, setting, paint) for finding in findings)
         return "\n".join("".join(f"{row}\n" for row in block) for block in found)
 
     if setting.group_by == CAUSE:
@@ -101,7 +98,7 @@ def _color(text: str, style: str) -> str:
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if text else text
 
 
-def _block(finding: Finding, setting: Setting, paint: Paint, *, untried: bool) -> Iterator[str]:
+def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
     marks = _marks(finding)
     gutter = _gutter(marks)
     bar = paint(f"{'':>{gutter}} |", "gutter")
@@ -114,8 +111,7 @@ def _block(finding: Finding, setting: Setting, paint: Paint, *, untried: bool) -
             yield from (bar, *rows) if rows else ()
             arrow = ":::"
     yield bar
-    hidden = untried and finding.severity != "note" and not (finding.fix or finding.fix_refused)
-    for key, value in (*_remarks(finding), *((("fix", _UNTRIED),) if hidden else ())):
+    for key, value in _remarks(finding):
         yield f"{'':>{gutter}} {paint('=', 'gutter')} {paint(f'{key}:', 'title')} {visible(value)}"
         if key == "fix" and finding.fix and not _is_told(finding, finding.fix):
             yield from (f"{'':>{gutter}}   {row}" for row in _changes(finding, setting, paint))

@@ -21,9 +21,6 @@ from bwlint.world.collect import Modules
 from bwlint.world.outlines import Outlines
 from bwlint.world.tree import Loader
 
-Tried = tuple[int, int, bool]
-"""The size of a text, how much proofs had read before for the same file, and whether a fix was looked for."""
-
 
 @dataclass(frozen=True, slots=True)
 class ToldOfFile:
@@ -38,9 +35,6 @@ class ToldOfFile:
     """Roots of packages that came up."""
     reals: tuple[tuple[str, str], ...]
     """Paths that were reported, and what they stand for."""
-    tried: tuple[Tried, ...]
-    proved: int
-    """How much proofs have read."""
 
 
 @dataclass(slots=True)

@@ -98,7 +98,7 @@ def _told(
         return _unjudged(gathered, names, carried)
     from bwlint.run.audit import rows_of
     from bwlint.run.engine import analyse  # half of what a hook loads, and most files have nothing to judge
-    from bwlint.run.findings_of_drafts import FEW, Proofs, finish
+    from bwlint.run.findings_of_drafts import Proofs, finish
 
     settings, files, texts, advance = gathered.settings, gathered.found.files, gathered.texts, gathered.advance
     request = settings.request
@@ -108,10 +108,9 @@ def _told(
     again = _again(gathered, rules)
     analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, advance, jobs, world, again)
     level = (settings.run.severity or "warning") if request.fixes or request.offers else None
-    proofs = Proofs(level, None if request.fixes else FEW, request.ways, request.stdin is not None)
+    proofs = Proofs(level, request.ways, request.stdin is not None)
     finished = finish(analysis, marked, texts, names, settings.enabled, advance, proofs=proofs, again=again)
     stats = {**analysis.stats, **({"unlinked": len(budget.refused)} if budget.ended else {})}
-    stats |= {"untried": proofs.untried} if proofs.untried else {}
     judged = analysis.context.judged if again is None else {}
     sets = {path: tuple((entry.sets.may, entry.sets.must) for entry in gates) for path, gates in judged.items()}
     rows: tuple[Row, ...] = ()

@@ -65,8 +65,6 @@ class Analysis:
     """Of the files with facts."""
     found: Mapping[str, OfFile] = field(default_factory=dict)
     """By the real paths of files with facts."""
-    anew: Callable[[str], OfFile] | None = None
-    """Judges one of them that was told as before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,14 +201,10 @@ def analyse(
     }
     drafts = tuple((file, one.drafts) for file, one in zip(modules.files, found, strict=True) if one.drafts)
     files = {file.real: file for file in modules.files}
-    places, left = {file.real: at for at, file in enumerate(modules.files)}, dict(zip(files, found, strict=True))
-
-    def anew(real: str) -> OfFile:
-        with nullcontext() if again is None else again.about(real):
-            return judging.of(*modules[places[real]])
+    left = dict(zip(files, found, strict=True))
 
     questions = tuple((file, one.questions) for file, one in zip(modules.files, found, strict=True))
-    return Analysis(drafts, context, files, stats, questions, left, anew)
+    return Analysis(drafts, context, files, stats, questions, left)
 
 
 MIN_PART = 400

@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
@@ -34,7 +34,7 @@ from bwlint.model.fingerprint import fingerprint
 from bwlint.model.progress import Advance, each, quiet
 from bwlint.readers.comments import comments_of
 from bwlint.readers.nodes import definition_at
-from bwlint.run.again import Again, ToldOfFile, Tried
+from bwlint.run.again import Again, ToldOfFile
 from bwlint.run.copies import without_copies
 from bwlint.run.engine import Analysis
 from bwlint.settings import catalog, suppress
@@ -44,40 +44,20 @@ from bwlint.sources.texts import Names, Texts
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import Judged
 
-FEW = 300_000
-"""Characters that proofs of fixes may read where nobody has asked for fixes: some three seconds."""
-
 
 @dataclass(slots=True)
 class Proofs:
-    """Which fixes are looked for: those of findings of `level` and above, none without one. `most` characters are read
-    for it (None: as many as it takes), and `untried` are the findings that this has left out. `ways`: all that may be
+    """Which fixes are looked for: those of findings of `level` and above, none without one. `ways`: all that may be
     done is looked for; `beyond`: also what changes files that nobody gave.
     """
 
     level: Severity | None
-    most: int | None = None
     ways: bool = False
     beyond: bool = False
-    untried: int = 0
-    tried: list[Tried] = field(default_factory=list)
-    """What was asked of late."""
 
-    def wanted(self, draft: Draft, size: int, read: int) -> bool:
-        """Whether the fix of a draft in a text of `size` characters is looked for after `read` ones."""
-        if self.level is None or SEVERITIES.index(draft.severity) < SEVERITIES.index(self.level):
-            return False
-        is_wanted = self._allows(size, read)
-        self.tried.append((size, read, is_wanted))
-        self.untried += not is_wanted
-        return is_wanted
-
-    def _allows(self, size: int, read: int) -> bool:
-        return self.most is None or read + size <= self.most
-
-    def would(self, tried: Sequence[Tried], read: int) -> bool:
-        """Whether after `read` characters of others all answers would be what they were."""
-        return all(self._allows(size, read + own) == answer for size, own, answer in tried)
+    def wanted(self, draft: Draft) -> bool:
+        """Whether the fix of a draft is looked for."""
+        return self.level is not None and SEVERITIES.index(draft.severity) >= SEVERITIES.index(self.level)
 
 
 Enabled = Callable[[SourceFile], frozenset[str]]
@@ -119,21 +99,17 @@ def finish(
     ordered = sorted(files.values(), key=lambda file: order.get(file.real, len(order)))
     for file in each(advance, "proving fixes" if proofs.level else "telling", ordered):
         as_before = told.get(file.real)
-        if as_before is not None and proofs.would(as_before.tried, analysis.context.proved.total()):
+        if as_before is not None:
             findings += as_before.findings
             suppressed += as_before.suppressed
             names.reals.update(as_before.reals)
-            analysis.context.proved[file.real] += as_before.proved
-            proofs.untried += sum(not answer for _, _, answer in as_before.tried)
             continue
-        if as_before is not None and analysis.anew is not None:
-            drafts[file.real] = analysis.anew(file.real).drafts
         with nullcontext() if again is None else again.about(file.real):
             text = texts.of(file.real)
         if text is None:
             skipped.append(Skipped(file.path, "not readable any more"))
             continue
-        own, base, proofs.tried = Names(names.files), analysis.context.proved.total(), []
+        own = Names(names.files)
         own.reported(file.real, file)
         one = _ReportedFile(analysis, file, text, texts, own, enabled(file), proofs)
         kept, silenced, begun = list[Finding](), list[Suppressed](), len(noted())
@@ -142,10 +118,7 @@ def finish(
         names.reals.update(own.reals)
         if again is not None and file.real in analysis.found and not (analysis.found[file.real].faults or noted(begun)):
             found = analysis.found[file.real]
-            tried = tuple((size, read - base, answer) for size, read, answer in proofs.tried)
-            proved = analysis.context.proved.total() - base
-            left = (*found.left, tuple(own.reals.items()), tried, proved)
-            again.tell(file.real, ToldOfFile(tuple(kept), tuple(silenced), *left))
+            again.tell(file.real, ToldOfFile(tuple(kept), tuple(silenced), *found.left, tuple(own.reals.items())))
         if proofs.level and file.real in drafts:
             gc.collect(1)
         findings += kept
@@ -153,7 +126,7 @@ def finish(
     for real in analysis.found if again is not None else ():
         if again is not None and real not in files and not analysis.found[real].faults:
             one_found = analysis.found[real]
-            again.tell(real, ToldOfFile((), (), *one_found.left, reals=(), tried=(), proved=0))
+            again.tell(real, ToldOfFile((), (), *one_found.left, reals=()))
     return Finished(
         tuple(sorted(findings, key=_place)),
         tuple(sorted(suppressed, key=lambda entry: _place(entry.finding))),
@@ -283,7 +256,7 @@ class _ReportedFile:
             return (NoFix(why.rstrip(".")) if found else None), ()
         if not isinstance(remedy, Remedy):
             return remedy, ()
-        if not self.proofs.wanted(draft, len(self.text.source), self.analysis.context.proved.total()):
+        if not self.proofs.wanted(draft):
             return None, ()
         from bwlint.fix import Job, joined, propose
         from bwlint.fix.ways import ways

@@ -16,7 +16,6 @@ from bwlint.model.facts import Module, Use
 from bwlint.model.findings import NoFix
 from bwlint.model.naming import called_by
 from bwlint.rules.leak import RULE
-from bwlint.sources.texts import Texts
 from bwlint.world.libraries import PROOF, is_question
 from bwlint.world.proofs import NeedProof, Node
 
@@ -39,12 +38,12 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def _speaking(context: Context, module: Module) -> Iterator[Node]:
-    """The functions of a file that name code for other chips, and are not called after it themselves."""
+    """The functions of a file that may use code for other chips, and are not called after it themselves."""
     outline = context.evidence.outline(module.path, module.name)
-    lines = (Texts().source(module.path) or "").splitlines()
-    for name, at in outline.places.items() if outline is not None else ():
-        passed = outline is None or name in outline.classes or is_named_for_others(name) or is_question(name)
-        if outline is not None and not passed and any(map(is_named_for_others, lines[at.line - 1 : at.end_line])):
+    if outline is None or not any(map(is_named_for_others, (*outline.imports.values(), *outline.places))):
+        return
+    for name in outline.places:
+        if name not in outline.classes and not is_named_for_others(name) and not is_question(name):
             yield Node(outline, outline.definitions[name])
 
 
