@@ -69,7 +69,8 @@ class WantedChange:
         held = after.core or (after.may if self.kind == "admit" else NONE)
         if held != self.wanted:
             wrong = held - self.wanted | self.wanted - held
-            return NoFix(f"the edited test would be wrong on {' and '.join(wrong.names)}", technical=True)
+            reason = f"bwlint knows no edit that is right on {' and '.join(wrong.names)}: edit it by hand"
+            return NoFix(reason, technical=True)
         if after.live != before.live or not shifted(before, after) <= self.chips:
             return NoFix("the edit would change the test on other chips")
         return None

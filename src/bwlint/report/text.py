@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bwlint.model.escape import visible
-from bwlint.model.findings import SEVERITIES, WHOLE_FILE, Finding, Fix, Report
+from bwlint.model.findings import SEVERITIES, WHOLE_FILE, Finding, Fix, Related, Report
 from bwlint.model.naming import counted
 from bwlint.report import Setting
 from bwlint.report.patches import changed_lines, patches
@@ -28,8 +28,6 @@ STYLES = {
 }
 
 
-_BESIDE = 2
-"""So many lines from what a finding underlines an edit is seen to belong there."""
 _MOST_ROWS = 12
 _SIGNS = {"-": "bad", "+": "good"}
 _CODE = re.compile(r"`[^`]*`")
@@ -113,7 +111,7 @@ def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
     yield bar
     for key, value in _remarks(finding):
         yield f"{'':>{gutter}} {paint('=', 'gutter')} {paint(f'{key}:', 'title')} {visible(value)}"
-        if key == "fix" and finding.fix and not _is_told(finding, finding.fix):
+        if key == "fix" and finding.fix:
             yield from (f"{'':>{gutter}}   {row}" for row in _changes(finding, setting, paint))
 
 
@@ -159,8 +157,7 @@ def _marks(finding: Finding) -> list[tuple[str, list[Mark]]]:
     own = [Mark(finding.region, finding.label, finding.severity, True)]
     groups = [(finding.path, own)]
     before = 0
-    for related in finding.related:
-        said = "here too" if related.message == finding.message else related.message
+    for related, said in _shortened(finding):
         mark = Mark(related.region, said, "second", False)
         path, group = groups[-1]
         if related.rule and related.path == finding.path:
@@ -172,6 +169,35 @@ def _marks(finding: Finding) -> list[tuple[str, list[Mark]]]:
             groups.append((related.path, [mark]))
         before = related.region.line
     return groups
+
+
+_STEP = re.compile(r"`[^`]+` uses `[^`]+`")
+
+
+def _shortened(finding: Finding) -> Iterator[tuple[Related, str]]:
+    """The other places with their labels: of calls that lead on the first and the last, of equal ones in a file one."""
+    runs: list[list[Related]] = []
+    for one in finding.related:
+        before = runs[-1][0] if runs else None
+        is_step = before is not None and all(_STEP.fullmatch(each.message) for each in (before, one))
+        again = before is not None and (before.path, before.message) == (one.path, one.message) and not one.rule
+        if runs and (is_step or again):
+            runs[-1].append(one)
+        else:
+            runs.append([one])
+    for first, *others in runs:
+        said = "here too" if first.message == finding.message else first.message
+        if not others or first.rule:
+            yield from ((one, said) for one in (first, *others))
+        elif others[0].message == first.message:
+            lines = ", ".join(str(one.region.line) for one in others)
+            yield first, f"{said}, also at {'lines' if len(others) > 1 else 'line'} {lines}"
+        elif len(others) == 1:
+            yield first, said
+            yield others[0], others[0].message
+        else:
+            yield first, said
+            yield others[-1], f"{len(others)} calls later: {others[-1].message}"
 
 
 def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
@@ -197,13 +223,6 @@ def _fix(fix: Fix) -> str:
     """What an edit does, and how sure it is."""
     _, _, doubt = fix.proof.evidence.partition(" (unsafe: ")
     return f"{fix.title} ({fix.applicability}{f': {doubt[:-1]}' if doubt else ''})"
-
-
-def _is_told(finding: Finding, fix: Fix) -> bool:
-    """Whether a fix is one edit beside what is underlined, and its title quotes what it writes."""
-    near = range(finding.region.line - _BESIDE, finding.region.end_line + _BESIDE + 1)
-    own = [edit for edit in fix.edits if edit.path == finding.path and edit.region.line in near]
-    return len(own) == len(fix.edits) == 1 and "`" in fix.title
 
 
 def _changes(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:

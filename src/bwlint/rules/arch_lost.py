@@ -71,6 +71,6 @@ def _draft(context: Context, module: Module, pinned: Operation, value: object, h
         label="this value is lost",
         advice=f"Set it after super().__init__(), or pass it to `{base}`.",
         related=tuple(related),
-        remedy=NoFix("only you know which of the two values is meant"),
+        remedy=NoFix("decide which value counts: if the one here, set it after super().__init__()"),
         claims=(Claimed(claims.other(says, context.targets, name)),),
     )

@@ -18,7 +18,7 @@ from bwlint.readers import ReadError
 from bwlint.readers.spans import span
 from bwlint.world.tree import Sets
 
-_UNSEEN = NoFix("nothing here checks the chip: add a check")
+_UNSEEN = NoFix("no flag says whether it is used: put the import under a check of the compute capability")
 _NO_TORCH = NoFix("nothing above imports torch: add the check where the device is known")
 _INSTEAD = NoFix("the handler imports what is used instead, and only where this import fails: import both first")
 

@@ -445,10 +445,13 @@ def _seen_sides(context: Context, cut: Cut, found: Weight) -> Iterator[RelatedSp
     side = cut.turned_away
     chain = cut.judged.gate.chain
     for other in context.judged[cut.judged.module.path]:
-        if chain and other.gate.chain == chain and other is not cut.judged and cut.left_out <= other.admitted:
-            side = other.gate.yes
+        if chain and other.gate.chain == chain and other is not cut.judged:
+            side = other.gate.yes if cut.left_out <= other.admitted else other.gate.no
+            if side is other.gate.yes:
+                break
     if side.at is not None and not side.empty:
-        first = side.uses[0].at if side.uses and side.uses[0].at.line > side.at.line else side.at
+        ends = [*(one.at for one in side.texts[:1] if refuses(side)), *(one.at for one in side.uses[:1])]
+        first = next((at for at in ends if at.line > side.at.line), side.at)
         yield RelatedSpan(cut.judged.module, first, f"{name} ends up here")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import ChipSet
+from bwlint.chips import EVERY, ChipSet
 from bwlint.chips.wording import called, lacking, plain, reached, sentence
 from bwlint.judging.aside import aside
 from bwlint.judging.context import Context
@@ -41,17 +41,15 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
     used = RelatedSpan(module, need.use.at, sentence(need.use.name, need.what))
     related: tuple[RelatedSpan, ...] = (RelatedSpan(module, gate.at, "nothing else is checked here"), used)
     if gate.leaf is not None and gate.at.holds(gate.leaf):
-        related = (RelatedSpan(module, gate.no.at or gate.at, "used where that import fails"),)
+        related = (RelatedSpan(module, gate.no.at or gate.at, f"{called(wrong)} should use this"),)
     draft = Draft(
         rule=RULE,
-        place=DraftPlace(
-            module=module, at=gate.leaf or gate.at, admitted=wrong | need.legal, certain=wrong | need.legal
-        ),
+        place=DraftPlace(module=module, at=gate.leaf or gate.at, admitted=EVERY, certain=EVERY),
         severity="warning",
         confidence="medium",
-        message=f"The import alone lets {called(wrong)} use {reached(need.use.name, need.what)}.{lacks}",
+        message=f"Only an import is checked before {called(wrong)} use {reached(need.use.name, need.what)}.{lacks}",
         label="shows that it is installed, and not that the chip runs it",
-        advice=f"Check for {plain(need.legal)} too. {called(wrong)} will then take the code that follows.",
+        advice=f"Use it on {plain(need.legal)} only. {called(wrong)} then take the other path.",
         related=related,
         remedy=Remedy(
             "imported", need.legal, evidence=f"for {plain(need.legal)}: {need.what}", unsafe=_LATER, at=gate.leaf

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, siblings, words
 from bwlint.chips.mentions import OPEN_ENDED, mentioned
-from bwlint.chips.wording import called, does, its, lacking, plain, reached, sentence, them
+from bwlint.chips.wording import called, does, its, lacking, plain, reached, refused_but, sentence, them
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
@@ -220,7 +220,7 @@ def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
     if any(pair[-1].isdigit() for pair in need.pairs):  # what is built for a plain target has no chip's own instruction
         return f"Refuse {called(wrong)} here, or compile this code for {them(wrong)}."
     if judged.in_test:
-        return f"Skip it on all chips but {plain(need.legal)}."
+        return f"Skip it on {refused_but(need.legal).replace('all but', 'all chips but')}."
     right = plain(need.legal & judged.on(side) or need.legal)  # of those that come there today
     if judged.falls_short_of(side):
         return f"Give {called(wrong)} a branch or an error of {its(wrong)} own. The one taken now works on {right}."

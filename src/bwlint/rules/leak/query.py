@@ -61,7 +61,7 @@ def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft
             severity="warning" if asked else "note",
             confidence="high" if exact else "medium",
             message=f"`{query.qualname}` returns true on {called(wrong)}, but `{name}` raises an error there.",
-            label=f"true on {plain(admitted)}{'' if asked else '; nothing in this tree calls it'}",
+            label=f"true on {plain(answer.chips)}{'' if asked else '; nothing in this tree calls it'}",
             advice=f"Return true for {plain(admitted - out)} only, or add a case for {called(wrong)}.",
             legal=admitted - out,
             related=(RelatedSpan(module, at, f"`{name}` has no case for {plain(wrong)} and raises here"),),
