@@ -18,7 +18,7 @@ from bwlint.world.arrivals import User
 from bwlint.world.libraries import built_for_others
 
 _MOST_CALLERS = 200
-_NEWER = re.compile(r"blackwell|trtllm|flash_?att\w*?_?3")
+_NEWER = re.compile(r"blackwell|trtllm|flash_?(?:att\w*?_?)?3")
 _ASKS = re.compile(
     r"apabilit|device_(?:cap|name|prop)|compute_cap|sm_?(?:version|major)|\barch\b|is_(?:sm|hopper|blackwell)"
     r"|_support|available",

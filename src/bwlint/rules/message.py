@@ -123,7 +123,7 @@ def _bytes(stated: Operation) -> int:
 
 def _refusal(context: Context, judged: Judged, text: Prose) -> Iterator[Draft]:
     said = _said(text)
-    here = judged.must & context.targets
+    here = judged.must & context.targets & context.let_to(judged.module, judged.at, judged)
     asks = _DEMAND.search(text.text) or _OF_THE_READER.search(text.text)
     negative = _NEGATIVE.search(text.text) and not asks
     if not said.named or negative or EXCEPTION.search(text.text) or said.named <= judged.sets.live - judged.admitted:

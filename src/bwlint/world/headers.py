@@ -226,9 +226,9 @@ def resolve(folder: str, text: str) -> str | None:
     beside = os.path.normpath(os.path.join(folder, text))
     if project == folder and text.startswith("../") and disk.is_file(beside):
         return beside  # nothing marks a project, and the compiler takes what stands there
-    base = folder
+    base, first = folder, text.partition("/")[0]
     while True:
-        for name in _INCLUDE_FOLDERS:
+        for name in (*_INCLUDE_FOLDERS, os.path.join(first, "include")):  # `kernels/include/kernels/gemm.h`
             path = os.path.normpath(os.path.join(base, name, text))
             if path.startswith(project) and disk.is_file(path):
                 return path

@@ -92,4 +92,6 @@ def _plain(text: str) -> str:
 def test_what_is_no_flag_is_left_to_a_person(project: Project, source: str) -> None:
     checked = project({"m.py": source})
     assert checked.fixes("leak") == []
-    assert [one.fix_refused for one in checked.findings] == ["nothing here checks the chip: add a check"]
+    assert [one.fix_refused for one in checked.findings] == [
+        "no flag says whether it is used: put the import under a check of the compute capability"
+    ]

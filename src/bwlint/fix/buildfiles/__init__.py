@@ -91,7 +91,7 @@ def _refusal(place: CarryPlace) -> NoFix:
         return NoFix("no target is written in this condition: write which suffixes it accepts")
     if wanted is not None and not twins(~place.gains, place.gains) & reached(carry):
         return NoFix(f"add {wanted} by hand: the list is not written out in one place")
-    return NoFix("bwlint does not edit this spelling: edit it by hand as said above")
+    return NoFix("bwlint has no rewrite for this spelling")
 
 
 def _kept(place: CarryPlace) -> NoFix | None:

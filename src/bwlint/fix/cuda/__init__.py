@@ -35,7 +35,7 @@ __all__ = ["family_change", "mend"]
 
 MAX_TRIED = 24
 _LONGEST_TITLE = 70
-_UNKNOWN_SPELLING = NoFix("bwlint does not edit this spelling: edit it by hand as said above")
+_UNKNOWN_SPELLING = NoFix("bwlint has no rewrite for this spelling")
 _CONSUMER = group("consumer-blackwell")
 _LIMIT = ("SharedMemory", "sharedMem", "smem_optin", "max_shared")
 

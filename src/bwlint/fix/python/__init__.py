@@ -39,7 +39,7 @@ Spelling = Callable[[ConditionPlace], Iterable[Candidate] | NoFix]
 
 TABLES: frozenset[GateKind] = frozenset({"table", "lookup"})
 _LONGEST_TITLE = 60
-UNKNOWN = NoFix("bwlint does not edit this spelling: edit it by hand as said above", technical=True)
+UNKNOWN = NoFix("bwlint has no rewrite for this spelling", technical=True)
 _XFAIL = re.compile(r"(?<!\w)xfail(?!\w)")
 _MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from bwlint.chips import NONE, ChipSet, TargetSet, group, siblings, words
 from bwlint.chips.mentions import from_generation, mentioned, of_generation
 from bwlint.chips.queries import names_model
 from bwlint.chips.spelling import IN_NAMES, member, spelled
-from bwlint.chips.wording import called, capital, plain, reached, sentence, them
+from bwlint.chips.wording import called, capital, have, plain, reached, sentence, them
 from bwlint.judging import claims
 from bwlint.judging.behind import naming, only_got
+from bwlint.judging.callers import is_named_for_others
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
@@ -57,6 +59,7 @@ _FULL_NAME = re.compile(r"(?i)(?:^|_)(?:compute_?capability|sm_?version|cuda_?ar
 _OTHERS_TOO = "8.6 and 8.9 are left out too: decide which chips this is for"
 _OF_BUILDS = "decide whether a build reads this list, and with which toolkits"
 _BUILD = re.compile(r"cuda_arch|arch_list|gencode|nvcc|target|build|compile", re.I)
+_OVER_NVLINK = re.compile(words.said("over-nvlink"), re.I)
 _MOST_TESTS = 8
 """Definitions that are looked through for what a function asks."""
 _NEAR = 40
@@ -491,13 +494,14 @@ def _refuses_hopper(context: Context, judged: Judged) -> bool:
 
 
 def _compiles(small: ChipSet, out: ChipSet) -> str:
-    return f"Kernels for {plain(small)} also work on {plain(out)} once they are compiled for it."
+    return f"{plain(out)} {have(out)} the instructions of {plain(small)}, and as much shared memory a block."
 
 
 def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """What the chips that are admitted have in common, where nothing else is known of what is behind."""
-    small = judged.admitted & _SMALL_SHARED
-    name = _name_of(judged)
+    small, name = judged.admitted & _SMALL_SHARED, _name_of(judged)
+    if any(map(is_named_for_others, (Path(judged.module.path).stem, name))) or _goes_over_nvlink(judged):
+        return None
     keeps = f"{_keeps(out)} of `{name}`" if name else _keeps(out)
     if judged.other.ends == "raise":
         keeps = f"This check stops {called(out)} with an error{f' in `{name}`' if name else ''}"
@@ -522,6 +526,13 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     if judged.core & _DATACENTER and judged.core & _HOPPER and an_arm_each and not judged.other.rest:
         return Kept(out, "note", "low", f"Each generation has a case here. An error is raised for {called(out)}.")
     return _of_compiled(judged, out)
+
+
+def _goes_over_nvlink(judged: Judged) -> bool:
+    """Whether texts around a check say that what is behind it exchanges data over NVLink."""
+    texts = [text.text for side in (judged.gate.yes, judged.gate.no) for text in side.texts]
+    texts += [node.args[0] for test in judged.gate.path for node in walk(test) if is_text(node)]
+    return any(map(_OVER_NVLINK.search, (judged.gate.comment, *texts)))
 
 
 def _name_of(judged: Judged) -> str:

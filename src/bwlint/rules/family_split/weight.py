@@ -212,7 +212,6 @@ def _answer(context: Context, cut: Cut) -> Weight | None:
     name = f"{judged.gate.qualname} {judged.gate.name}"
     of_family = _FAMILY_NAME.search(name) and not _PART_NAME.search(name)
     of_one = judged.sets.guessed or _PART_NAME.search(name) or any(map(_is_of_card, name.split("_")))
-    of_one = of_one or _one_card(context, cut) is not None
     told = _SUPPORTS.search(name) or of_family or beside_others or not of_one
     return Weight("warning", "medium") if told else Weight("note", "low")
 
@@ -245,9 +244,13 @@ def _switched(context: Context, cut: Cut) -> Weight | None:
 
 def _one_card(context: Context, cut: Cut) -> Weight | None:
     """What a card calls itself parts cards: others of the same capability go the way of the twin."""
-    constants = (node.args[0] for node in walk(cut.judged.gate.test) if node.op == "const")
+    nodes = list(walk(cut.judged.gate.test))
+    asked = (context.tree.function(cut.judged.module, node.args[0]) for node in nodes if node.op == "call")
+    nodes += [node for one in asked if one is not None for path, _ in one.function.returns for node in walk(path)]
+    constants = (node.args[0] for node in nodes if node.op == "const")
     named = any(isinstance(one, str) and spelling.spelled(one) is None and names_model(one) for one in constants)
-    return Weight("note", "low", " It names one card of several.") if named else None
+    is_one = named and not refuses(cut.turned_away)
+    return Weight("note", "low", " It names one card of several.") if is_one else None
 
 
 def _tuned(context: Context, cut: Cut) -> Weight | None:
@@ -323,11 +326,11 @@ _RULES: tuple[Callable[[Context, Cut], Weight | None], ...] = (
     _meant,
     _of_one_version,
     _table,
+    _one_card,
     _answer,
     _own_arm,
     _decided,
     _switched,
-    _one_card,
     _tuned,
     _generation,
     _other_way,

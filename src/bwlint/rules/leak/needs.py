@@ -15,6 +15,7 @@ from bwlint.judging.evidence import claimed
 from bwlint.judging.probes import turn_away
 from bwlint.model.expr import Span, is_text
 from bwlint.model.facts import Side, Use
+from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
 from bwlint.model.naming import called_by, spoken
 from bwlint.rules.leak import RULE, own_words
@@ -210,6 +211,11 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     )
 
 
+def written_for(judged: Judged, chips: ChipSet) -> bool:
+    """Whether a check lets nobody in but some chips and others of their family."""
+    return judged.sets.decided and bool(judged.core) and judged.core <= ChipSet.union(map(siblings, chips))
+
+
 def _subject(judged: Judged) -> str:
     if judged.is_declared:
         return "This declaration"
@@ -217,6 +223,8 @@ def _subject(judged: Judged) -> str:
 
 
 def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
+    if written_for(judged, wrong) and need.pairs:
+        return f"The check is for {called(wrong)} alone, so the build is at fault: compile this code for {them(wrong)}."
     if any(pair[-1].isdigit() for pair in need.pairs):  # what is built for a plain target has no chip's own instruction
         return f"Refuse {called(wrong)} here, or compile this code for {them(wrong)}."
     if judged.in_test:
@@ -259,6 +267,10 @@ def with_remedy(context: Context, judged: Judged, side: Side, need: Need, wrong:
     """A bound in front of what does not work there ends below the chips that lack it, and keeps all others."""
     if found.severity == "note":
         return found
+    if need.pairs and written_for(judged, wrong):
+        return replace(
+            found, remedy=NoFix(f"the build is to be mended, not the check: add a target for {plain(wrong)}")
+        )
     other = judged.gate.no if side is judged.gate.yes else judged.gate.yes
     there = NONE if refuses(other) or answers_no(other) or other.empty else judged.sets.live - judged.on(side)
     if there and other.at is not None and there <= ChipSet.union(map(siblings, wrong)):
