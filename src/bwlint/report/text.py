@@ -31,6 +31,7 @@ STYLES = {
 _MOST_ROWS = 12
 _SIGNS = {"-": "bad", "+": "good"}
 _CODE = re.compile(r"`[^`]*`")
+_NO_FIX = "no automatic fix"
 CAUSE = "cause"
 """Findings that say the same but for names: the first is shown whole, the others by their places."""
 GROUPS: dict[str, Callable[[Finding], str]] = {
@@ -63,13 +64,20 @@ def render(report: Report, setting: Setting) -> str:
 
 
 def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Findings that differ only in names together: the gravest first, then the most frequent."""
+    """Findings that differ only in names and in edits together: the gravest first, then the most frequent,
+    and in each those with a safe edit."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for one in findings:
-        told = (f"{key} {value}" for key, value in _remarks(one))
+        told = (f"{key} {value}" for key, value in _remarks(one) if key not in ("fix", _NO_FIX))
         said = (_CODE.sub("`", text) for text in (one.message, *told))
         groups.setdefault((one.severity, one.rule, *said), []).append(one)
-    return sorted(groups.values(), key=lambda group: (-SEVERITIES.index(group[0].severity), -len(group)))
+    fixed_first = (sorted(group, key=_ease) for group in groups.values())
+    return sorted(fixed_first, key=lambda group: (-SEVERITIES.index(group[0].severity), -len(group)))
+
+
+def _ease(finding: Finding) -> int:
+    """A safe edit before an unsafe one before none."""
+    return 2 if finding.fix is None else int(finding.fix.applicability != "safe")
 
 
 def _others(group: Sequence[Finding], setting: Setting, paint: Paint) -> str:
@@ -83,7 +91,8 @@ def _others(group: Sequence[Finding], setting: Setting, paint: Paint) -> str:
     for one in group[1:]:
         other = next((name for name in _CODE.findall(one.message) if name not in named), "")
         mark = Mark(one.region, "", one.severity, False)
-        lines.append(f"{indent}   {_place(one.path, mark, setting)} {visible(other)}".rstrip())
+        unlike = f" ({_NO_FIX})" if group[0].fix and not one.fix else ""
+        lines.append(f"{indent}   {_place(one.path, mark, setting)} {visible(other)}{unlike}".rstrip())
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -212,7 +221,7 @@ def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
     if finding.fix:
         yield "fix", _fix(finding.fix)
     elif finding.fix_refused:
-        yield "no automatic fix", finding.fix_refused
+        yield _NO_FIX, finding.fix_refused
     if finding.verdict is not None:
         yield finding.verdict.outcome, finding.verdict.reason
     if finding.trace is not None:
