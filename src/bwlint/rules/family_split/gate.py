@@ -443,16 +443,22 @@ def _seen_sides(context: Context, cut: Cut, found: Weight) -> Iterator[RelatedSp
     if found.user is not None:
         yield RelatedSpan(found.user.module, found.user.at, f"{name} is turned away here")
     side = cut.turned_away
-    chain = cut.judged.gate.chain
-    for other in context.judged[cut.judged.module.path]:
-        if chain and other.gate.chain == chain and other is not cut.judged:
-            side = other.gate.yes if cut.left_out <= other.admitted else other.gate.no
-            if side is other.gate.yes:
-                break
+    for other in _later_arms(context, cut.judged) if side is cut.judged.gate.no else ():
+        side = other.gate.yes if cut.left_out <= other.admitted else other.gate.no
+        if side is other.gate.yes:
+            break
     if side.at is not None and not side.empty:
         ends = [*(one.at for one in side.texts[:1] if refuses(side)), *(one.at for one in side.uses[:1])]
         first = next((at for at in ends if at.line > side.at.line), side.at)
         yield RelatedSpan(cut.judged.module, first, f"{name} ends up here")
+
+
+def _later_arms(context: Context, judged: Judged) -> list[Judged]:
+    """The tests of a chain behind one of its tests, in order."""
+    gate = judged.gate
+    beside = (one for one in context.judged[judged.module.path] if gate.chain and one.gate.chain == gate.chain)
+    later = (one for one in beside if one.gate.position > gate.position and one.gate.qualname == gate.qualname)
+    return sorted(later, key=lambda one: one.gate.position)
 
 
 def meant(judged: Judged) -> bool:

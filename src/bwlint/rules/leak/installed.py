@@ -37,6 +37,7 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
     wrong = context.let_to(module, need.use.at) & context.targets & need.arriving - need.legal
     if not wrong or not _works(context, module, gate.no, wrong):
         return None
+    use = "uses" if len(wrong) == 1 else "use"
     lacks = lacking(need.kind, need.what, wrong)
     used = RelatedSpan(module, need.use.at, sentence(need.use.name, need.what))
     related: tuple[RelatedSpan, ...] = (RelatedSpan(module, gate.at, "nothing else is checked here"), used)
@@ -47,9 +48,9 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
         place=DraftPlace(module=module, at=gate.leaf or gate.at, admitted=EVERY, certain=EVERY),
         severity="warning",
         confidence="medium",
-        message=f"Only an import is checked before {called(wrong)} use {reached(need.use.name, need.what)}.{lacks}",
+        message=f"Only an import is checked before {called(wrong)} {use} {reached(need.use.name, need.what)}.{lacks}",
         label="shows that it is installed, and not that the chip runs it",
-        advice=f"Use it on {plain(need.legal)} only. {called(wrong)} then take the other path.",
+        advice=f"Use it on {plain(need.legal)} only, and the other path on {called(wrong)}.",
         related=related,
         remedy=Remedy(
             "imported", need.legal, evidence=f"for {plain(need.legal)}: {need.what}", unsafe=_LATER, at=gate.leaf

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bwlint.chips import EVERY, NONE
-from bwlint.chips.wording import called, lacking, plain, reached
+from bwlint.chips.wording import called, its, lacking, plain, reached
 from bwlint.judging import claims
 from bwlint.judging.aside import aside, for_another_vendor, vendored
 from bwlint.judging.callers import is_named_for_others, may_ask
@@ -55,6 +55,7 @@ def _draft(context: Context, module: Module, node: Node) -> Draft | None:
     if use is None or proof is None:
         return None
     chips, name = called(context.targets), called_by(use.name)
+    code = f"{chips} code of {its(context.targets)} own"
     says = f"`{name}` does not work on {plain(context.targets)}"
     lacks = lacking(proof.kind, proof.what, context.targets - proof.legal)
     hops = (RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[1:])
@@ -67,7 +68,7 @@ def _draft(context: Context, module: Module, node: Node) -> Draft | None:
         legal=proof.legal,
         message=f"Nothing checks the chip on the way to {reached(name, proof.what)}.{lacks}",
         label="runs on every chip",
-        advice=f"Check for {plain(proof.legal)} first. Raise a clear error, or give {chips} code of their own.",
+        advice=f"Check for {plain(proof.legal)} first. Raise a clear error, or give {code}.",
         related=(*hops, *(RelatedSpan(module, one.at, f"`{called_by(one.name)}` too") for one in others)),
         remedy=_CHOICE,
         claims=(Claimed(claims.need(name, context.targets, NONE, says), proof.hops[-1].at, proof.hops[-1]),),
