@@ -3,16 +3,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
-from bwlint.model.findings import Claim, Finding, Region, Related, Report
+from bwlint.model.findings import Claim, Finding, Fix, Proof, Region, Related, Report
 from bwlint.report import Lines, Setting, renderer
 from bwlint.report.snippet import code_point
 from bwlint.report.text import CAUSE, render
 from bwlint.report.words import words
 
+_PROOF = Proof((), (), (), (), "")
 MakeFinding = Callable[..., Finding]
 MakeReport = Callable[..., Report]
 MakeLines = Callable[[dict[str, str]], Lines]
@@ -429,3 +430,39 @@ def test_one_cause_is_told_once(finding: MakeFinding, report: MakeReport) -> Non
     at = told.index("  = also: 1 more place with this fault")
     assert told[at + 1] == "    c.py:2:8 `b.g`"
     assert told[at - 1].startswith("  = instead: Bound `a.f`.") and told[at + 2] == ""
+
+
+def test_a_cause_is_told_by_a_place_with_a_safe_edit(finding: MakeFinding, report: MakeReport) -> None:
+    edits: dict[str, Literal["safe", "unsafe"] | None] = {"a.py": None, "b.py": "unsafe", "c.py": "safe"}
+    some = report(
+        *(
+            finding(
+                path=path, fix=Fix(how, "family", "x", (), _PROOF) if how else None, fix_refused=None if how else "y"
+            )
+            for path, how in edits.items()
+        )
+    )
+    told = render(some, Setting(group_by=CAUSE)).splitlines()
+    assert "--> c.py:2:8" in told[1]
+    assert told[-3:] == ["  = also: 2 more places with this fault", "    b.py:2:8", "    a.py:2:8 (no automatic fix)"]
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        (["`a` uses `b`", "`b` uses `c`"], ["`a` uses `b`", "`b` uses `c`"]),
+        (
+            ["`a` uses `b`", "`b` uses `c`", "`c` uses `d`", "`d` uses wgmma"],
+            ["`a` uses `b`", "2 calls later: `c` uses `d`", "`d` uses wgmma"],
+        ),
+        (["used here", "used here", "used here", "the other"], ["used here, also at lines 2, 3", "the other"]),
+        (["used here", "used here"], ["used here, also at line 2"]),
+    ],
+)
+def test_long_ways_are_told_by_their_ends(
+    messages: list[str], expected: list[str], finding: MakeFinding, report: MakeReport
+) -> None:
+    places = (Related("b.py", Region(line, 1, line, 2), message) for line, message in enumerate(messages, 1))
+    told = render(report(finding(related=tuple(places))), Setting()).splitlines()
+    drawn = (line.partition("b.py:")[2] for line in told if "b.py:" in line)
+    assert [line.partition(" ")[2] for line in drawn] == expected

@@ -91,8 +91,9 @@ def _others(group: Sequence[Finding], setting: Setting, paint: Paint) -> str:
     for one in group[1:]:
         other = next((name for name in _CODE.findall(one.message) if name not in named), "")
         mark = Mark(one.region, "", one.severity, False)
-        unlike = f" ({_NO_FIX})" if group[0].fix and not one.fix else ""
-        lines.append(f"{indent}   {_place(one.path, mark, setting)} {visible(other)}{unlike}".rstrip())
+        unlike = f"({_NO_FIX})" if group[0].fix and not one.fix else ""
+        said = " ".join(filter(None, (_place(one.path, mark, setting), visible(other), unlike)))
+        lines.append(f"{indent}   {said}")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -213,7 +213,7 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
 
 def written_for(judged: Judged, chips: ChipSet) -> bool:
     """Whether a check lets nobody in but some chips and others of their family."""
-    return judged.sets.decided and bool(judged.core) and judged.core <= ChipSet.union(map(siblings, chips))
+    return judged.sets.decided and bool(judged.admitted) and judged.admitted <= ChipSet.union(map(siblings, chips))
 
 
 def _subject(judged: Judged) -> str:
