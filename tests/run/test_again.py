@@ -197,7 +197,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def told(tree: Path, *, jobs: int = 1, is_known: bool = True, fixes: bool = False) -> dict[str, Any]:
     """All that a check and an audit tell of a tree; with `fixes` as for JSON and SARIF, which carry each edit."""
-    request = CheckRequest((str(tree),), jobs=jobs, offers=True, fixes=fixes)
+    request = CheckRequest((str(tree),), jobs=jobs, fixes=fixes)
     with ExitStack() as stack:
         if is_known:
             stack.enter_context(kept.using())

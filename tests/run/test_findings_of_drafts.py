@@ -281,5 +281,5 @@ def test_garbage_of_proofs_is_collected_once_a_file(here: Path, monkeypatch: pyt
 def test_fixes_are_offered_where_a_report_shows_them(here: Path) -> None:
     write(here, "a.py", SPLIT)
     write(here, "b.py", SPLIT.replace("fast", "slow"))
-    assert all(finding.fix for finding in run(".", offers=True).report.findings)
+    assert all(finding.fix for finding in run(".", fixes=True).report.findings)
     assert not any(finding.fix for finding in run(".").report.findings)

@@ -21,11 +21,11 @@ def only(chips: ChipSet) -> str:
     return f"{plain(chips)} only"
 
 
-def refused_but(legal: ChipSet) -> str:
+def refused_but(legal: ChipSet, every: str = "all") -> str:
     """Whom a refusal refuses that leaves `legal`: "all but 10.x and 11.0", and of few "12.x"."""
     words = plain(legal)
     few = words.removeprefix("every chip but ")
-    return few if few != words else f"all but {words}"
+    return few if few != words else f"{every} but {words}"
 
 
 def called(chips: ChipSet) -> str:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from bwlint.run.request import CheckRequest
     from bwlint.trace.marks import Launched
 
-_WITH_FIXES = frozenset({"json", "sarif", "html"})
-_FOR_PEOPLE = frozenset({"text", "concise"})
+_WITH_FIXES = frozenset({"text", "concise", "json", "sarif", "html"})
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
@@ -200,7 +199,6 @@ def _request(options: dict[str, Any]) -> CheckRequest:
         stdin=data,
         fixes=options["fix"] or options["show_diff"] or any(form in _WITH_FIXES for form, _ in options["reports"]),
         ways=options["interactive"],
-        offers=any(form in _FOR_PEOPLE for form, _ in options["reports"]),
         link_budget=options["link_budget"],
         config=options["config"],
         isolated=options["isolated"],

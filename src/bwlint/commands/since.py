@@ -111,7 +111,7 @@ def tree_at(revision: str, request: CheckRequest, stack: ExitStack, option: str 
     paths = tuple(dict.fromkeys(then for path in request.paths for then in _then(path, top, tree, names)))
     # Patterns of the command line are told from the current folder, and all that is known does no harm.
     # All in it was tracked, of which ignore files say nothing.
-    old = replace(request, paths=paths, use_gitignore=False, fixes=False, offers=False, exclude=(), include=())
+    old = replace(request, paths=paths, use_gitignore=False, fixes=False, exclude=(), include=())
     return OldTree(tree, top, names, old)
 
 

@@ -6,25 +6,19 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
+from bwlint.chips import words
 from bwlint.judging.aside import place_mark
 from bwlint.judging.context import Context
 from bwlint.model.facts import Module, Use
-from bwlint.model.naming import spoken
 from bwlint.model.outline import Outline
 from bwlint.readers.nodes import conditions_at
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
 from bwlint.world.arrivals import User
-from bwlint.world.libraries import built_for_others
+from bwlint.world.libraries import is_called_for_others
 
 _MOST_CALLERS = 200
-_NEWER = re.compile(r"blackwell|trtllm|flash_?(?:att\w*?_?)?3")
-_ASKS = re.compile(
-    r"apabilit|device_(?:cap|name|prop)|compute_cap|sm_?(?:version|major)|\barch\b|is_(?:sm|hopper|blackwell)"
-    r"|_support|available",
-    re.I,
-)
-"""Words of who may ask for the chip in a spelling that nobody evaluates."""
+_ASKS = re.compile(words.said("asks-for-chip"), re.I)
 
 
 def may_ask(context: Context, module: Module, name: str) -> bool:
@@ -48,12 +42,6 @@ def may_ask(context: Context, module: Module, name: str) -> bool:
     return False
 
 
-def is_named_for_others(name: str) -> bool:
-    """Whether a name, a path or a line of code speaks of a generation or a library that 12.x are not meant by."""
-    said = spoken(name)
-    return built_for_others(said.replace("_", " ")) or _NEWER.search(said) is not None
-
-
 def _around(user: User, name: str) -> str | None:
     """The function or class that uses a definition; "" where nobody does or the program begins, None in doubt."""
     use = user.use
@@ -64,7 +52,7 @@ def _around(user: User, name: str) -> str | None:
     line = user.source.splitlines()[use.at.line - 1]
     if not use.qualname and (use.how == "call" or re.match(rf"\s*{name}\.\w+(?:\[.*\])? *=[^=]", line)):
         return ""
-    picked = use.how == "text" or any(map(is_named_for_others, conditions_at(user.source, use.at.line)))
+    picked = use.how == "text" or any(map(is_called_for_others, conditions_at(user.source, use.at.line)))
     return None if picked or not use.qualname else use.qualname.partition(".")[0]
 
 
@@ -86,7 +74,7 @@ def _calls(outline: Outline | None, name: str) -> Iterator[Use]:
     for qualname in outline.places if outline is not None else ():
         if outline is not None and (qualname == name or qualname.startswith(f"{name}.")):
             uses = outline.definitions[qualname].uses
-            yield from (use for use in uses if use.how == "call" and not is_named_for_others(use.name))
+            yield from (use for use in uses if use.how == "call" and not is_called_for_others(use.name))
 
 
 def _asks_by_call(context: Context, module: Module, use: Use) -> bool:

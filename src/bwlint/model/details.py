@@ -49,11 +49,14 @@ class SizeTable:
 
 @dataclass(frozen=True, slots=True)
 class TritonCase:
-    """Bytes of shared memory that a launch takes, and the width without which it would take less ("" = none)."""
+    """Bytes of shared memory that a launch takes, and the width without which it would take less ("" = none), with its
+    largest number.
+    """
 
     size: int
     width: str
     at: Span | None
+    widest: int = 0
 
 
 @dataclass(frozen=True, slots=True)

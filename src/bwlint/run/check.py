@@ -107,7 +107,7 @@ def _told(
     sources, targets = gathered.sources, gathered.targets
     again = _again(gathered, rules)
     analysis = analyse(collected, sources, targets, rules, budget, texts.source, libraries, advance, jobs, world, again)
-    level = (settings.run.severity or "warning") if request.fixes or request.offers else None
+    level = (settings.run.severity or "warning") if request.fixes else None
     proofs = Proofs(level, request.ways, request.stdin is not None)
     finished = finish(analysis, marked, texts, names, settings.enabled, advance, proofs=proofs, again=again)
     stats = {**analysis.stats, **({"unlinked": len(budget.refused)} if budget.ended else {})}

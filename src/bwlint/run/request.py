@@ -11,8 +11,8 @@ from bwlint.model.findings import FailOn, Severity
 class CheckRequest:
     """What is asked for. Empty tuples and None mean that the configuration decides.
 
-    `stdin` is the content to check under the name `paths[0]`. `fixes` asks for repairs with the findings;
-    `offers` for those that little work proves, so that their number can be told; `ways` for what else may be done.
+    `stdin` is the content to check under the name `paths[0]`. `fixes` asks for repairs with the findings,
+    `ways` for what else may be done.
     `link_budget` is how many files beyond the given ones may be read. `config` is the file that takes the place of all
     configurations, `isolated` asks for none; `exclude` and `include` are gitignore patterns from the current folder.
     `decisions` is the file of what people have decided, where it is not the usual one.
@@ -29,7 +29,6 @@ class CheckRequest:
     jobs: int | None = None
     stdin: bytes | None = None
     fixes: bool = False
-    offers: bool = False
     ways: bool = False
     link_budget: int | None = None
     config: str | None = None

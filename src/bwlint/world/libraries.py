@@ -15,6 +15,7 @@ from bwlint.data import table
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Use
 from bwlint.model.kinds import NUMBER, How
+from bwlint.model.naming import spoken
 from bwlint.sources.recorder import memory
 from bwlint.sources.tree import package_root, project_folder
 
@@ -271,3 +272,9 @@ def named_for_others(text: str) -> bool:
 def built_for_others(text: str) -> bool:
     """Whether the names of files and functions say that their kernels are another generation's."""
     return _names("built_for_others").search(text) is not None
+
+
+def is_called_for_others(name: str) -> bool:
+    """Whether a name or a path speaks of a generation or a library that 12.x are not meant by."""
+    said = spoken(name)
+    return built_for_others(said.replace("_", " ")) or _names("called_for_others").search(said) is not None

@@ -206,7 +206,12 @@ class _Reader:
         if max(taking.size for _, taking in cases) < _LEAST_BYTES:
             return None
         least, *others = (
-            TritonCase(taking.size, _text(one.widest()), span(one.at) if one.at is not None else None)
+            TritonCase(
+                taking.size,
+                _text(one.widest()),
+                span(one.at) if one.at is not None else None,
+                max(one.widest().values(), default=0),
+            )
             for one, taking in cases
         )
         return self._operation(

@@ -14,7 +14,6 @@ from bwlint.chips.spelling import IN_NAMES, member, spelled
 from bwlint.chips.wording import called, capital, have, plain, reached, sentence, them
 from bwlint.judging import claims
 from bwlint.judging.behind import naming, only_got
-from bwlint.judging.callers import is_named_for_others
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
@@ -31,7 +30,7 @@ from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, answers_no, missing_row, refuses, refuses_others, table_name
-from bwlint.world.libraries import is_question
+from bwlint.world.libraries import is_called_for_others, is_question
 from bwlint.world.native import admits
 
 _AMPERE = group("ampere")
@@ -223,7 +222,7 @@ def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet, t
     raising = f"{called(out)} raise{'s' * (len(out) == 1)} an error here"
     numbers = _is_literal(like.gate.yes.value)
     why = f"the branches give numbers: decide those of {plain(out)}" if numbers else ""
-    said = f"The other cases give numbers, and none is for {them(out)}." if numbers else _compiles(small, out)
+    said = f"The other cases give numbers, and none is for {them(out)}." if numbers else _are_alike(small, out)
     reason = f"{raising}. {said}"
     closed = _closed_in_device_code(context, judged, out)
     if closed is not None:
@@ -493,14 +492,15 @@ def _refuses_hopper(context: Context, judged: Judged) -> bool:
     return judged.other.ends == "raise" and not later and not said
 
 
-def _compiles(small: ChipSet, out: ChipSet) -> str:
+def _are_alike(small: ChipSet, out: ChipSet) -> str:
+    """What chips have in common with those of as little shared memory."""
     return f"{plain(out)} {have(out)} the instructions of {plain(small)}, and as much shared memory a block."
 
 
 def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """What the chips that are admitted have in common, where nothing else is known of what is behind."""
     small, name = judged.admitted & _SMALL_SHARED, _name_of(judged)
-    if any(map(is_named_for_others, (Path(judged.module.path).stem, name))) or _goes_over_nvlink(judged):
+    if any(map(is_called_for_others, (Path(judged.module.path).stem, name))) or _goes_over_nvlink(judged):
         return None
     keeps = f"{_keeps(out)} of `{name}`" if name else _keeps(out)
     if judged.other.ends == "raise":
@@ -508,15 +508,15 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     if judged.gate.kind == "list":
         keeps = f"This list leaves {called(out)} out"
     if small and any(out <= from_generation(text.text) for text in judged.other.texts):
-        reason = f"{keeps}, but its text promises newer chips. {_compiles(small, out)}"
+        reason = f"{keeps}, but its text promises newer chips. {_are_alike(small, out)}"
         return Kept(out, "warning", "medium", reason, repeated=True)
     if small and judged.admitted & _DATACENTER:
-        reason = f"{keeps}. {_compiles(small, out)}"
+        reason = f"{keeps}. {_are_alike(small, out)}"
         return Kept(out, "warning", "medium", reason)
     if judged.in_test:
         return None  # who skips a test knows for which generation it is
     if (judged.admitted & _HOPPER or _refuses_hopper(context, judged)) and _stops_early(context, judged, out):
-        reason = f"{keeps} and takes {plain(judged.admitted)}. {_compiles(small, out)}"
+        reason = f"{keeps} and takes {plain(judged.admitted)}. {_are_alike(small, out)}"
         if not judged.admitted & _HOPPER:
             return Kept(out, "note", "low", reason)  # 9.0 is kept out too: it may be code of one generation
         asked = judged.gate.kind in ANSWERS or judged.other.ends == "return"  # whom it answers is not seen

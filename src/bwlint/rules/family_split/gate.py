@@ -453,12 +453,11 @@ def _seen_sides(context: Context, cut: Cut, found: Weight) -> Iterator[RelatedSp
         yield RelatedSpan(cut.judged.module, first, f"{name} ends up here")
 
 
-def _later_arms(context: Context, judged: Judged) -> list[Judged]:
+def _later_arms(context: Context, judged: Judged) -> Iterator[Judged]:
     """The tests of a chain behind one of its tests, in order."""
     gate = judged.gate
-    beside = (one for one in context.judged[judged.module.path] if gate.chain and one.gate.chain == gate.chain)
-    later = (one for one in beside if one.gate.position > gate.position and one.gate.qualname == gate.qualname)
-    return sorted(later, key=lambda one: one.gate.position)
+    of_chain = (one for one in context.within(judged) if gate.chain and one.gate.chain == gate.chain)
+    return (one for one in of_chain if one.gate.position > gate.position)
 
 
 def meant(judged: Judged) -> bool:

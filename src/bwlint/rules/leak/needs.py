@@ -211,7 +211,7 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
     )
 
 
-def written_for(judged: Judged, chips: ChipSet) -> bool:
+def _written_for(judged: Judged, chips: ChipSet) -> bool:
     """Whether a check lets nobody in but some chips and others of their family."""
     return judged.sets.decided and bool(judged.admitted) and judged.admitted <= ChipSet.union(map(siblings, chips))
 
@@ -223,12 +223,12 @@ def _subject(judged: Judged) -> str:
 
 
 def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
-    if written_for(judged, wrong) and need.pairs:
+    if _written_for(judged, wrong) and need.pairs:
         return f"The check is for {called(wrong)} alone, so the build is at fault: compile this code for {them(wrong)}."
     if any(pair[-1].isdigit() for pair in need.pairs):  # what is built for a plain target has no chip's own instruction
         return f"Refuse {called(wrong)} here, or compile this code for {them(wrong)}."
     if judged.in_test:
-        return f"Skip it on {refused_but(need.legal).replace('all but', 'all chips but')}."
+        return f"Skip it on {refused_but(need.legal, 'all chips')}."
     right = plain(need.legal & judged.on(side) or need.legal)  # of those that come there today
     if judged.falls_short_of(side):
         return f"Give {called(wrong)} a branch or an error of {its(wrong)} own. The one taken now works on {right}."
@@ -267,7 +267,7 @@ def with_remedy(context: Context, judged: Judged, side: Side, need: Need, wrong:
     """A bound in front of what does not work there ends below the chips that lack it, and keeps all others."""
     if found.severity == "note":
         return found
-    if need.pairs and written_for(judged, wrong):
+    if need.pairs and _written_for(judged, wrong):
         return replace(
             found, remedy=NoFix(f"the build is to be mended, not the check: add a target for {plain(wrong)}")
         )

@@ -8,7 +8,7 @@ from bwlint.chips import EVERY, NONE
 from bwlint.chips.wording import called, its, lacking, plain, reached
 from bwlint.judging import claims
 from bwlint.judging.aside import aside, for_another_vendor, vendored
-from bwlint.judging.callers import is_named_for_others, may_ask
+from bwlint.judging.callers import may_ask
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
@@ -16,7 +16,7 @@ from bwlint.model.facts import Module, Use
 from bwlint.model.findings import NoFix
 from bwlint.model.naming import called_by
 from bwlint.rules.leak import RULE
-from bwlint.world.libraries import PROOF, is_question
+from bwlint.world.libraries import PROOF, is_called_for_others, is_question
 from bwlint.world.proofs import NeedProof, Node
 
 _CHOICE = NoFix("decide which error to raise on the other chips, or which code to run there")
@@ -26,7 +26,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     """One finding for each function and class: its calls that hand over to code for other chips."""
     if module.language != "python" or aside(context, module) or vendored(context, module):
         return
-    if is_named_for_others(module.path) or for_another_vendor(context, module):
+    if is_called_for_others(module.path) or for_another_vendor(context, module):
         return
     found: dict[str, list[Node]] = {}
     for node in _speaking(context, module):
@@ -40,16 +40,16 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 def _speaking(context: Context, module: Module) -> Iterator[Node]:
     """The functions of a file that may use code for other chips, and are not called after it themselves."""
     outline = context.evidence.outline(module.path, module.name)
-    if outline is None or not any(map(is_named_for_others, (*outline.imports.values(), *outline.places))):
+    if outline is None or not any(map(is_called_for_others, (*outline.imports.values(), *outline.places))):
         return
     for name in outline.places:
-        if name not in outline.classes and not is_named_for_others(name) and not is_question(name):
+        if name not in outline.classes and not is_called_for_others(name) and not is_question(name):
             yield Node(outline, outline.definitions[name])
 
 
 def _draft(context: Context, module: Module, node: Node) -> Draft | None:
     """A function that surely calls what none of the chips asked about can run."""
-    calls = [use for use in node.definition.uses if use.how == "call" and is_named_for_others(use.name)]
+    calls = [use for use in node.definition.uses if use.how == "call" and is_called_for_others(use.name)]
     proofs = context.evidence.of_node(node) if calls else ()
     use, proof = next(((use, proof) for proof in proofs for use in calls if _shows(context, proof, use)), (None, None))
     if use is None or proof is None:

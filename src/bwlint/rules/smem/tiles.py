@@ -23,7 +23,6 @@ from bwlint.model.findings import Severity
 from bwlint.model.kinds import OperationKind
 from bwlint.rules.smem import RULE
 
-_WIDTH = re.compile(r"= (\d+)")
 _BYTE_TYPES = re.compile(r"(?i)fp8|float8|int8|fp4|int4")
 _FOLDERS = 4
 """How much of a path says for which chips a file is."""
@@ -53,7 +52,8 @@ def _of_bytes(one: Asked) -> Asked:
     """The same with elements of 8 bits, the least that there are, where the file is called after types as small."""
     if one.operation.name != "16" or not _BYTE_TYPES.search(one.module.path.rpartition("/")[2]):
         return one
-    launch, amounts = one.operation.detail, tuple(const(amount.args[0] // 2) for amount in one.operation.amounts)
+    launch = one.operation.detail
+    amounts = tuple(const(amount.args[0] // 2, amount.at) for amount in one.operation.amounts)
     if isinstance(launch, TritonLaunch):
         launch = TritonLaunch(_halved(launch.least), tuple(map(_halved, launch.cases)))
     return replace(one, operation=replace(one.operation, name="8", amounts=amounts, detail=launch))
@@ -96,7 +96,6 @@ def _launched(one: Asked, answers: Answers) -> Iterator[Draft]:
     case = taken[next(iter(over))]
     where = f" and {case.width}" if case.width else ""
     untested = " No check rules these values out." if where else ""
-    rare = any(int(width) > _EVERYDAY for width in _WIDTH.findall(case.width))
     yield _draft(
         one,
         case.size,
@@ -105,7 +104,7 @@ def _launched(one: Asked, answers: Answers) -> Iterator[Draft]:
             f"A block of `{one.operation.qualname}` {_needs(case.size, one.operation)}{where}. {_has(over)}.{untested}"
         ),
         label="launched here",
-        severity="note" if rare else "warning",
+        severity="note" if case.widest > _EVERYDAY else "warning",
         related=(RelatedSpan(one.module, case.at, "the size is chosen here"),) if case.at is not None else (),
     )
 
