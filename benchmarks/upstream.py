@@ -26,7 +26,7 @@ from typing import Any
 
 from bwlint.chips import NONE, ChipSet, Target, TargetSet
 from bwlint.evaluate.sources import Sources
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Edit, Region
 from bwlint.model.kinds import ACCEPTING

@@ -22,10 +22,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 from bwlint.model.findings import SEVERITIES, Finding
 from bwlint.port import port
-from bwlint.repair.diff import blocks, lines_of, unified
 from bwlint.repair.passes import repaired
 from bwlint.repair.patches import series
 from bwlint.repair.plan import NEEDS_LEAVE
@@ -146,7 +145,7 @@ def compared(trial: Trial) -> Iterator[str]:
         yield from (f"left: {_told(one.finding)}: {one.reason}" for one in found.refused if one.reason != NEEDS_LEAVE)
         yield from (f"unasked: {_told(one.wish.finding)}" for one in found.done if not one.seen_at_first)
         parts = ((source, os.path.relpath(source.file.real, trial.copy)) for source in found.changed)
-        diff = b"".join(unified(name, lines_of(source.data), blocks(source)) for source, name in parts)
+        diff = b"".join(source.diff(name, source.blocks) for source, name in parts)
         mails = series(found)
         problems = write(groups(found))
     yield from (f"not written: {problem.real}: {problem.reason}" for problem in problems)

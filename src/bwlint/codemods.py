@@ -16,8 +16,8 @@ from pathlib import Path
 import libcst as cst
 from libcst.codemod import CodemodCommand, CodemodContext, SkipFile
 
-from bwlint.fix.apply import apply
-from bwlint.model.findings import Edit, Finding
+from bwlint.fix.edited import apply
+from bwlint.model.findings import Edit
 from bwlint.report.summary import at_least
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
@@ -60,14 +60,10 @@ class _Command(CodemodCommand):
                 outcome = check(request, stack)
         except (UsageError, ConfigError) as error:
             raise SkipFile(str(error)) from error
-        found = at_least(outcome.report, outcome.severity).findings
-        wanted = [finding.fix for finding in found if self._applies(finding) and finding.fix is not None]
+        fixes = (one.fix for one in at_least(outcome.report, outcome.severity).findings if one.fix is not None)
+        wanted = (fix for fix in fixes if fix.kind == self.KIND and (self._unsafe or fix.applicability == "safe"))
         own = (fix.edits for fix in wanted if {outcome.names.real(edit.path) for edit in fix.edits} == {path})
         return [edit for edits in own for edit in edits]
-
-    def _applies(self, finding: Finding) -> bool:
-        fix = finding.fix
-        return fix is not None and fix.kind == self.KIND and (self._unsafe or fix.applicability == "safe")
 
 
 class Family(_Command):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 from bwlint.model.findings import Finding
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest

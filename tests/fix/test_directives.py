@@ -7,8 +7,7 @@ import subprocess
 
 import pytest
 
-from bwlint.fix.directives import CppStyle, broken, directives, relaid
-from bwlint.fix.laid_out import _cpp_style_of
+from bwlint.fix.laid_out import CppStyle, _cpp_style_of, broken, directives, in_cpp
 
 LLVM, GOOGLE = CppStyle(80, left=False), CppStyle(80, left=True)
 NAMES = {LLVM: "LLVM", GOOGLE: "Google"}
@@ -58,8 +57,8 @@ def test_as_clang_format_does(style: CppStyle, old: str, new: str, laid: str) ->
         command = [program, f"--style={NAMES[style]}"]
         done = subprocess.run(command, input=f"{new}\nint a;\n#endif\n", capture_output=True, check=True, text=True)
         assert done.stdout.partition("\nint a")[0] == laid
-    assert relaid(old, new, style) == laid
-    assert relaid(laid, laid, style) is None
+    assert in_cpp(old, new, style) == laid
+    assert in_cpp(laid, laid, style) is None
 
 
 SAID = '      "tl::sm120_mma_sync_blockscaled requires {} and CUDA 12.8 or "'
@@ -95,7 +94,7 @@ LEFT = [
 
 @pytest.mark.parametrize(("old", "new"), LEFT)
 def test_what_is_left_as_it_is(old: str, new: str) -> None:
-    assert relaid(old, new, LLVM) is None
+    assert in_cpp(old, new, LLVM) is None
 
 
 def test_directives() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bwlint.chips import group
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 from bwlint.fix.text import reworded, reworded_in_cpp
 from bwlint.model.expr import Span
 from bwlint.model.findings import Fix, NoFix

@@ -8,8 +8,8 @@ import pytest
 from repair.trees import git
 
 from bwlint.repair.changes import TextChange
-from bwlint.repair.diff import Block, blocks, lines_of, near, spliced, unified
 from bwlint.repair.source import EditedFile
+from bwlint.report.patches import Block, lines_of, near, spliced
 from bwlint.sources.walk import SourceFile
 
 FILE = SourceFile("m.py", "/none/m.py", "python", "/none")
@@ -42,13 +42,13 @@ def source(before: str, changes: list[TextChange], codec: str = "utf-8") -> Edit
 )
 def test_blocks(before: str, changes: list[TextChange], expected: list[Block]) -> None:
     made = source(before, changes)
-    assert blocks(made) == expected
+    assert made.blocks == expected
     assert spliced(lines_of(made.data), expected) == made.after
 
 
 def test_lines_that_follow_each_other_are_told_together() -> None:
     made = source("a\nb\nc\n", [TextChange(0, 1, "X"), TextChange(2, 3, "Y")])
-    diff = unified("m.py", lines_of(made.data), blocks(made))
+    diff = made.diff("m.py", made.blocks)
     assert diff.endswith(b"@@ -1,3 +1,3 @@\n-a\n-b\n+X\n+Y\n c\n")
 
 
@@ -83,7 +83,7 @@ def test_git_takes_the_diff(tmp_path: Path, name: str, before: str, changes: lis
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(made.data)
     git(tmp_path, "init", "-q")
-    git(tmp_path, "apply", "-", stdin=unified(name, lines_of(made.data), blocks(made)))
+    git(tmp_path, "apply", "-", stdin=made.diff(name, made.blocks))
     assert path.read_bytes() == made.after
 
 
@@ -91,12 +91,12 @@ def test_some_hunks_of_a_file_apply_without_the_others(tmp_path: Path) -> None:
     before = "".join(f"{number}\n" for number in range(60))
     offsets = [before.index(f"\n{line}\n") + 1 for line in (10, 30, 50)]
     made = source(before, [TextChange(at, at + 2, f"X\nY{at}") for at in offsets])
-    old, groups = lines_of(made.data), near(blocks(made))
+    old, groups = lines_of(made.data), near(made.blocks)
     assert len(groups) == 3
     git(tmp_path, "init", "-q")
     for order in ([0], [1], [2], [2, 0, 1], [1, 2]):
         (tmp_path / "m.py").write_bytes(made.data)
         for number in order:
-            git(tmp_path, "apply", "-", stdin=unified("m.py", old, groups[number]))
+            git(tmp_path, "apply", "-", stdin=made.diff("m.py", groups[number]))
         chosen = [block for number in sorted(order) for block in groups[number]]
         assert (tmp_path / "m.py").read_bytes() == spliced(old, chosen)

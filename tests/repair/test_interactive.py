@@ -15,6 +15,7 @@ import pytest
 from processes import SECONDS
 from repair.trees import GUARD, contents, put
 
+from bwlint import fix as fixing
 from bwlint.fix import Job, ways
 from bwlint.model.findings import Edit, Fix, NoFix, Region
 from bwlint.repair.interactive import HELP, Dialog
@@ -152,13 +153,12 @@ def test_of_several_ways_one_is_chosen(tmp_path: Path) -> None:
 def test_a_way_that_is_not_open_is_not_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path, {"a.py": BOUND})
     elsewhere = Edit(str(tmp_path / "gone.py"), Region(1, 1, 1, 1), "#")
-    made = ways.ways
 
     def with_another(job: Job, usual: Fix | NoFix) -> tuple[Fix, ...]:
-        first, *others = made(job, usual)
+        first, *others = ways(job, usual)
         return (first, *(replace(fix, edits=(*fix.edits, elsewhere)) for fix in others))
 
-    monkeypatch.setattr(ways, "ways", with_another)
+    monkeypatch.setattr(fixing, "ways", with_another)
     _, terminal, texts = answered(tmp_path, "a", ways=True)
     assert "Which fix?" not in terminal.shown
     assert "[0] == 10:" in texts["a.py"]

@@ -33,28 +33,25 @@ IMPORT = ("/a", 50, 50, "import x\n")
 
 
 @pytest.mark.parametrize(
-    ("wishes", "chosen", "waiting"),
+    ("wishes", "chosen"),
     [
-        ([ONE, wish("two", ("/a", 5, 6, "y"))], ["one", "two"], []),
-        ([ONE, wish("two", ("/a", 1, 6, "y"))], ["one"], ["two"]),
-        ([ONE, wish("two", ("/b", 1, 6, "y"))], ["one", "two"], []),
+        ([ONE, wish("two", ("/a", 5, 6, "y"))], ["one", "two"]),
+        ([ONE, wish("two", ("/a", 1, 6, "y"))], ["one"]),
+        ([ONE, wish("two", ("/b", 1, 6, "y"))], ["one", "two"]),
         # all of a fix or nothing of it
-        ([ONE, wish("two", ("/b", 1, 6, "y"), ("/a", 1, 6, "y"))], ["one"], ["two"]),
+        ([ONE, wish("two", ("/b", 1, 6, "y"), ("/a", 1, 6, "y"))], ["one"]),
         (
             [ONE, wish("two", ("/b", 1, 6, "y"), ("/a", 1, 6, "y")), wish("three", ("/b", 2, 3, ""))],
             ["one", "three"],
-            ["two"],
         ),
         # the same change is made once
-        ([wish("one", ("/a", 0, 2, "x"), IMPORT), wish("two", ("/a", 5, 6, "y"), IMPORT)], ["one", "two"], []),
-        ([wish("one", IMPORT), wish("two", ("/a", 50, 50, "import y\n"))], ["one"], ["two"]),
-        ([], [], []),
+        ([wish("one", ("/a", 0, 2, "x"), IMPORT), wish("two", ("/a", 5, 6, "y"), IMPORT)], ["one", "two"]),
+        ([wish("one", IMPORT), wish("two", ("/a", 50, 50, "import y\n"))], ["one"]),
+        ([], []),
     ],
 )
-def test_plan(wishes: list[Wish], chosen: list[str], waiting: list[str]) -> None:
-    made = plan(wishes, frozenset(), lambda wish: wish)
-    assert names(made.chosen) == chosen
-    assert names(made.waiting) == waiting
+def test_plan(wishes: list[Wish], chosen: list[str]) -> None:
+    assert names(plan(wishes, frozenset(), lambda wish: wish).chosen) == chosen
 
 
 def names(wishes: list[Wish]) -> list[str]:
@@ -71,7 +68,7 @@ def test_the_changes_of_a_file_come_in_order_and_once() -> None:
 def test_one_fix_at_a_time() -> None:
     wishes = [ONE, wish("two", ("/a", 5, 6, "y")), wish("three", ("/b", 5, 6, "y"))]
     made = plan(wishes, frozenset({"/a"}), lambda wish: wish)
-    assert (names(made.chosen), names(made.waiting)) == (["one", "three"], ["two"])
+    assert names(made.chosen) == ["one", "three"]
 
 
 def test_who_is_asked() -> None:
@@ -84,7 +81,7 @@ def test_who_is_asked() -> None:
     wishes = [ONE, wish("two", ("/a", 1, 4, "y")), wish("three", ("/a", 1, 6, "y")), wish("four", ("/a", 7, 8, "y"))]
     made = plan([*wishes, wish("five", ("/b", 0, 1, ""))], frozenset(), decide)
     assert asked == ["one", "two", "four"], "what has to wait is asked about when its turn comes"
-    assert (names(made.chosen), names(made.waiting)) == (["two"], ["three"])
+    assert names(made.chosen) == ["two"]
 
 
 def test_connected() -> None:

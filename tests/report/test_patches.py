@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bwlint.model.findings import Edit, Region
-from bwlint.report.patches import PatchedFile, changed_lines
+from bwlint.report.patches import changed_lines, hunks_of, lines_of
+from bwlint.sources.read import SourceText
 
 Changed = list[tuple[str, int, str]]
 Places = list[tuple[tuple[int, int, int, int], str]]
@@ -30,9 +31,11 @@ TEN = "".join(f"{number}\n" for number in range(1, 11))
     ],
 )
 def test_changed_lines(source: str, edits: Places, changed: Changed) -> None:
-    hunks = PatchedFile(source).hunks([Edit("m.py", Region(*place), text) for place, text in edits])
+    hunks = hunks_of(
+        SourceText(source), lines_of(source.encode()), [Edit("m.py", Region(*place), text) for place, text in edits]
+    )
     assert list(changed_lines(hunks)) == changed
 
 
 def test_nothing_is_changed_where_a_file_has_no_such_line() -> None:
-    assert list(changed_lines(PatchedFile("a\n").hunks([Edit("m.py", Region(9, 1, 9, 1), "b")]))) == []
+    assert list(changed_lines(hunks_of(SourceText("a\n"), [b"a\n"], [Edit("m.py", Region(9, 1, 9, 1), "b")]))) == []

@@ -253,15 +253,12 @@ def _answer(question: str) -> str:
 
 def _show(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
     """Print the change that --fix would make; the exit code of a run without it."""
-    from bwlint.repair.diff import blocks, lines_of, unified
     from bwlint.sources.worktree import base_of, is_in, relative
 
     repaired = _repaired(request, options, stack)
     here = os.path.realpath(os.curdir)
     base = base_of((source.file.real for source in repaired.changed), here) if repaired.changed else here
-    patches = [
-        unified(relative(source.file.real, base), lines_of(source.data), blocks(source)) for source in repaired.changed
-    ]
+    patches = [source.diff(relative(source.file.real, base), source.blocks) for source in repaired.changed]
     write(b"".join(patches), options)
     _account(repaired, options, "would fix")
     if not is_in(here, base) or not all(is_in(source.file.real, here) for source in repaired.changed):
@@ -324,7 +321,7 @@ def _silence(request: CheckRequest, options: dict[str, Any], stack: ExitStack, s
     """Write a comment at all that would be shown, then report what is left on disk."""
     from bwlint.model.escape import visible
     from bwlint.model.naming import counted
-    from bwlint.repair.suppressing import silencing
+    from bwlint.repair.comment import silencing
     from bwlint.repair.write import write as replace_files
     from bwlint.report.summary import at_least
 

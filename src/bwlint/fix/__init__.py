@@ -1,14 +1,8 @@
-"""Edits that carry a proof: the sets of a test before and after, each computed on the text as it stands then.
-
-A rule says what has to be true afterwards (`Remedy`), a fixer of this package finds the spelling, and the reader
-and the interpreter that found the fault judge the edited text: an edit after which anything else than what is wanted
-is true does not leave this package. Each fixer is a module or a package with one function `mend`, loaded when a fix
-is asked for.
-"""
+"""Edits that carry a proof: who passes a test before and after, each computed by the reader that found the fault."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, replace
 from importlib import import_module
 from itertools import pairwise
@@ -77,7 +71,7 @@ MOST_PROVED = 8 * 1024 * 1024
 _FIXERS: dict[tuple[Mending, str], str] = {
     ("test", "python"): "python",
     ("order", "python"): "python.order",
-    ("names", "python"): "python.names",
+    ("names", "python"): "python.listed",
     ("rows", "python"): "python.rows",
     ("admit", "python"): "python.admits",
     ("test", "cuda"): "cuda",
@@ -173,3 +167,32 @@ def _misled(job: Job, fix: Fix) -> NoFix | None:
         if exact is not None:
             return NoFix(f"first build a target that {plain(moved)} loads: {exact} is picked there")
     return None
+
+
+def ways(job: Job, usual: Fix | NoFix) -> tuple[Fix, ...]:
+    """What may be done about a finding, the usual first; nothing where that is safe, or there is nothing else."""
+    from bwlint.fix.laid_out import laid_out
+
+    found = [usual] if isinstance(usual, Fix) else []
+    if any(fix.applicability == "safe" for fix in found):
+        return ()
+    for other in _others(job, found):
+        fix = mended(other)
+        if isinstance(fix, Fix) and all({*fix.edits} != {*one.edits} for one in found):
+            found.append(replace(laid_out(job, fix), applicability="unsafe"))
+    return tuple(found) if found != [usual] else ()
+
+
+def _others(job: Job, found: list[Fix]) -> Iterator[Job]:
+    if job.remedy.how == "carry" and found:  # one image for a family, or one for each of its members
+        yield replace(job, known=frozenset(found[0].edits))
+    if job.judged is None or job.remedy.how not in ("test", "admit"):
+        return
+    core, wanted, asked = job.judged.core, job.remedy.chips, job.context.targets
+    fewer = (core | wanted & asked) - (asked - wanted)  # only chips that somebody asks for move
+    legal = core if job.draft.legal is None else core & job.draft.legal  # all move on which it does not work
+    for chips in {fewer: None, legal: None} if wanted <= core else (fewer,):
+        if chips and chips not in (core, wanted):
+            apart = plain(chips - wanted | wanted - chips)
+            remedy = replace(job.remedy, chips=chips, unsafe=f"the usual edit does something else with {apart}")
+            yield replace(job, remedy=remedy)

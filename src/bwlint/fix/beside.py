@@ -1,7 +1,4 @@
-"""The text beside a check that an edit must change too: error messages, comments, docstrings.
-
-They name the one part for which the test holds, and move with it; where a bound ends, "and newer" ends too.
-"""
+"""The text beside a check that an edit must change too: error messages, comments, docstrings."""
 
 from __future__ import annotations
 
@@ -15,9 +12,8 @@ from bwlint.chips import ChipSet, words
 from bwlint.chips.mentions import from_generation, mentioned
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
 from bwlint.fix.change import unsafe
-from bwlint.fix.edited import edited
+from bwlint.fix.edited import apply, edited
 from bwlint.fix.python.syntax import Syntax, between, parse
 from bwlint.fix.text import NAMED_BY_PARTS, closed, reworded, reworded_comment, reworded_in_cpp, tests
 from bwlint.model.expr import Span, is_text, walk
@@ -130,9 +126,7 @@ def place(user: Judged) -> str:
 
 
 def with_words(job: Job, fix: Fix, users: Sequence[Judged], origin: Judged, gone: ChipSet) -> Fix | NoFix:
-    """A bound with the words beside it, where "SM100+" is true no more; `NoFix` where a text would be false. Those of
-    other files move along where they can.
-    """
+    """A bound with the words beside it, in other files where they can move; `NoFix` where a text would be false."""
     whole = _with_own_words(job, fix, [one for one in users if one.module is job.module], origin, gone)
     if isinstance(whole, NoFix):
         return whole

@@ -13,11 +13,7 @@ from bwlint.world.tree import Sets
 
 @dataclass(frozen=True, slots=True)
 class WantedChange:
-    """`chips` are to be treated as their `twins` are already; `wanted` is the set of the test afterwards.
-
-    For the kind "type" a comparison is the same on every chip today, so there are no twins. Nor are there for "admit",
-    which lets a generation in that was kept out, and for "bound", which keeps one out.
-    """
+    """`chips` are to be treated as their `twins`, if it has any; `wanted` is the set of the test afterwards."""
 
     kind: Literal["family", "type", "admit", "bound"]
     wanted: ChipSet
@@ -28,10 +24,7 @@ class WantedChange:
     def between(
         cls, sets: Sets, wanted: ChipSet, beyond: Literal["admit", "bound"] | None = None
     ) -> WantedChange | NoFix:
-        """From the sets of a gate and the set wanted; `NoFix` says why that is no fix.
-
-        `beyond` is what a change is that does more than to complete a family (None: it is none).
-        """
+        """The change from the sets of a gate to the wanted one; `beyond`: it does more than to complete a family."""
         held = sets.core or (sets.may if beyond == "admit" else NONE)
         gained, lost = wanted - held, held - wanted
         if not gained and not lost:

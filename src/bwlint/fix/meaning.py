@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.safety import another
 from bwlint.model.facts import Module

@@ -1,7 +1,4 @@
-"""A test that another generation is let through, with what belongs to it: the same test elsewhere in the file, and the
-later tests of its function or class that tell the chips apart which were let through so far. Where one of these cannot
-be mended, none is; nor where the words of a refusal say what is true no more.
-"""
+"""A test that lets another generation in, with the same test elsewhere and later ones that part those let in."""
 
 from __future__ import annotations
 
@@ -28,9 +25,7 @@ _SMALL_SHARED, _AMPERE = group("small-shared"), group("ampere")
 
 
 def with_parts(job: Job, fix: Fix) -> Fix | NoFix:
-    """The fix with the edits that belong to it, and with those of the same test elsewhere in the file, which is told
-    with it; `NoFix` says which of them cannot be made.
-    """
+    """The fix with the edits that belong to it; `NoFix` says which of them cannot be made."""
     if job.judged is None or job.module.language != "python":
         return fix
     judged, rule = origin(job, job.judged), job.draft.rule.name
@@ -91,9 +86,7 @@ def _near(judged: Judged, gate: Gate) -> bool:
 
 
 def _later(job: Job, judged: Judged, new: ChipSet) -> Iterator[Fix | NoFix]:
-    """The fixes of the tests that chips reach only when they are let through, and that part those that were let
-    through before: the new chips go where 8.6 and 8.9 go.
-    """
+    """The fixes of the tests that part those who were let in so far: the new chips go where 8.6 and 8.9 go."""
     if not (refuses(judged.other) or answers_no(judged.other) or judged.gate.kind in LISTED):
         return
     for other in job.context.beside(judged.module):

@@ -1,7 +1,4 @@
-"""The release of CUDA that a test or a row asks for: the one that knows the chip, with the words that say it.
-
-The rule reads the edited file again, and has nothing left to say of the place and nothing new of any other.
-"""
+"""The release of CUDA that a test or a row asks for: the one that knows the chip, with the words that say it."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from dataclasses import replace
 
 from bwlint.chips import ChipSet
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.facts import Module

@@ -4,34 +4,35 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import PurePath
 from typing import NamedTuple
 
-from bwlint.chips import ChipSet, chip_of_number, group
+from bwlint.chips import ChipSet, Target, TargetSet, chip_of_number, group, known_targets, siblings
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.spelling import spelled
 from bwlint.chips.wording import plain
 from bwlint.chips.words import said
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
 from bwlint.fix.beside import stale, touched
-from bwlint.fix.buildfiles.consumers import unaware
 from bwlint.fix.change import unsafe
-from bwlint.fix.edited import MOST_KEPT
+from bwlint.fix.edited import MOST_KEPT, apply
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python import bounded_at, origin
 from bwlint.fix.python.askers import unproved
 from bwlint.fix.python.proof import reached, written
 from bwlint.fix.together import changed, together
 from bwlint.judging.behind import kept_away, kept_out, tested
+from bwlint.judging.compiled import behind
 from bwlint.judging.context import Context, instead
 from bwlint.judging.drafts import Draft, Remedy
 from bwlint.judging.guards import guards_of
 from bwlint.model.expr import walk
-from bwlint.model.facts import Module
+from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import SEVERITIES, Fix, NoFix
+from bwlint.model.kinds import ACCEPTING
 from bwlint.readers import ReadError
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.rules.family_split import guard as family_split
@@ -43,6 +44,9 @@ _TWINS = group("consumer-blackwell")
 _MACRO = re.compile(r"(?<=defined\()\w+|(?<=defined )\w+|\b[A-Z]\w*_\w+")
 _LONGEST_TEXT = 80
 _PLACE = re.compile(r"\bline \d+|:\d+\b")
+_MOST_FILES = 60
+_WORD = re.compile(r"\w+")
+_EXACT = rb"__CUDA_ARCH(?:__\s*==\s*|_FEAT_SM|_FAMILY_SPECIFIC__\s*==\s*)%d"
 
 
 def settled(job: Job, fix: Fix) -> Fix:
@@ -227,7 +231,8 @@ def another(job: Job, fix: Fix) -> Leftover | None:
         opened = {f"`{gate.qualname.rpartition('.')[2]}`" for gate in inside}
         told = (one for one in told if not any(name in one.message for name in opened))
     # what else there is to say of a guard or a comparison was there before, behind the graver fault
-    after = Counter(_key(one) for one in told if one.rule == job.draft.rule or not _stood_behind(job, fix, one))
+    graver = {job.draft.at[0]} if job.remedy.how == "guard" or fix.kind == "type" else set[int]()
+    after = Counter(_key(one) for one in told if one.rule == job.draft.rule or one.at[0] not in graver)
     if after[_key(job.draft)] >= before[_key(job.draft)] > 0:
         return Leftover("the finding would remain")
     new = min(after - before, key=lambda one: one[0] == "message", default=None)
@@ -245,9 +250,7 @@ def _told_again(job: Job, fix: Fix) -> str | None:
 
 
 def _weighs(job: Job, fix: Fix, new: Draft, lines: Sequence[tuple[int, int]]) -> bool:
-    """Whether a finding after a fix that edits these lines speaks against it: it is no less severe than the one before,
-    stands elsewhere, or is what chips reach that are let in, or sent another way.
-    """
+    """Whether a finding after a fix of these lines speaks against it: it is as severe, elsewhere, or now reached."""
     if fix.kind == "admit" or SEVERITIES.index(new.severity) >= SEVERITIES.index(job.draft.severity):
         return True
     if fix.kind == "bound":
@@ -265,10 +268,6 @@ def _said(context: Context, module: Module, *, is_edited: bool) -> tuple[Draft, 
     if len(context.said) > MOST_KEPT:
         del context.said[next(iter(context.said))]
     return known[1]
-
-
-def _stood_behind(job: Job, fix: Fix, draft: Draft) -> bool:
-    return (job.remedy.how == "guard" or fix.kind == "type") and draft.at[0] == job.draft.at[0]
 
 
 def _key(draft: Draft) -> tuple[str, str, str]:
@@ -307,6 +306,44 @@ def _drafts(context: Context, module: Module) -> Iterable[Draft]:
         yield from check_file(context, module)
 
 
+def _unaware(job: Job, fix: Fix) -> str | None:
+    """What is compiled for a name that a fix adds, and knows its twin alone, as a sentence; None: nothing."""
+    carry = next((one for one in job.module.carries if one.at == job.at and one.kind in ACCEPTING), None)
+    if job.remedy.how != "carry" or carry is None:
+        return None
+    accepted = TargetSet.of(*(target.name for target in known_targets(carry.sass)))
+    for new in known_targets(word for edit in fix.edits for word in _WORD.findall(edit.text)):
+        for twin in siblings(new.chip):
+            old = Target(twin.joined, new.suffix)
+            said = _told_apart(job, carry, old, new) if old in accepted else None
+            if said is not None:
+                return said
+    return None
+
+
+def _told_apart(job: Job, carry: Carry, old: Target, new: Target) -> str | None:
+    kernels = [one for one in job.module.carries if one.kind == "kernel" and old in known_targets(one.sass)]
+    if kernels and not any(new.chip in target.loads_on() for one in kernels for target in known_targets(one.sass)):
+        return f"line {kernels[0].at[0]} compiles for {old} and nothing for {new.chip}"
+    context = job.context
+    for module in behind(context, job.module, carry).modules or _asking(job, old):
+        for guarded in context.guards.setdefault(module.path, guards_of(context.tree, module)):
+            lacks = old in guarded.admitted and new not in guarded.admitted
+            if lacks and family_split.parts(context, guarded) is not None:
+                place = f"{PurePath(module.path).name}:{guarded.guard.at[0]}"
+                return f"{place} compiles code for {old} and not for {new}"
+    return None
+
+
+def _asking(job: Job, target: Target) -> Iterator[Module]:
+    """The C++ files of the project that ask the compiler for the part of a target."""
+    found = job.context.search(job.module).matches("cuda", re.compile(_EXACT % target.chip.joined))
+    for path in islice(dict.fromkeys(file.real for file, _ in found), _MOST_FILES):
+        module = job.context.tree.headers.at(path)
+        if module is not None:
+            yield module
+
+
 _CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (
     _meant,
     _moves_others,
@@ -314,7 +351,7 @@ _CHECKS: tuple[Callable[[Job, Fix], str | None], ...] = (
     _loses,
     _headers,
     _undefined,
-    unaware,
+    _unaware,
     _words,
     _told_again,
 )

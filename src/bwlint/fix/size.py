@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from bwlint.chips import ALL_TARGETS, TargetSet
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
 from bwlint.fix.cuda.proof import in_a_string
 from bwlint.fix.cuda.terms import offsets
+from bwlint.fix.edited import apply, outline
 from bwlint.fix.edited import edited as edited_module
-from bwlint.fix.edited import outline
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Edit, Fix, NoFix, Proof

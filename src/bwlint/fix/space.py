@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bwlint.chips import TargetSet
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
 from bwlint.fix.cuda.proof import in_a_string
 from bwlint.fix.cuda.terms import offsets
+from bwlint.fix.edited import apply
 from bwlint.fix.edited import edited as edited_module
 from bwlint.judging.legality import legal, slow
 from bwlint.model.facts import Operation
@@ -19,10 +19,7 @@ _CLUSTER, _CTA = ".shared::cluster", ".shared::cta"
 
 
 def mend(job: Job) -> Fix | NoFix:
-    """The fix after which loads write to the block's own memory; `NoFix` says why there is none.
-
-    Loads of the same kind under the same guard are one question and get one answer.
-    """
+    """The fix after which loads of one kind under one guard write to the block's own memory."""
     if job.module.language != "cuda" or in_a_string(job.module):
         return NoFix("instructions are rewritten in files of C++ alone")
     first = next((one for one in job.module.operations if one.kind == "instruction" and one.at == job.at), None)

@@ -1,8 +1,4 @@
-"""Words for people that name one member of a family where the test beside them admits the family.
-
-What a text says is read by the same parser before and after, and nothing else of the file changes: the edited text
-has one string literal more to say, and every test as it was.
-"""
+"""Words for people that name one member of a family where the test beside them admits the family."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ from bwlint.chips.mentions import OPEN_ENDED, SINCE, SIZE, from_generation, ment
 from bwlint.chips.spelling import IN_WORDS, SUFFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python.syntax import Syntax, between, parse
 from bwlint.model.expr import Expr, Span
@@ -31,8 +27,6 @@ _CAPABILITY = r"(?P<name>)(capabilit(?:y|ies)(?: of)? )(?P<suffix>)(?:{major}\.{
 """A release of CUDA may be called 12.0 too."""
 _JOINED = rf"(?P<name>)(capabilit(?:y|ies)(?: of)? ){{major}}{{minor}}(?P<suffix>{SUFFIX})(?!\w|\.\d)"
 _GENERATIONS = "|".join(dict.fromkeys(chip.generation for chip in EVERY))
-_EXPLAINED = re.compile(rf"\b({_GENERATIONS})\b(?:\s\w+){{0,2}}\s?\($", re.I)
-"""A generation whose number stands in brackets: "Hopper architecture (SM90+)"."""
 _ASIDE = re.compile(rf"\s?\((?=[^()]*\b(?:{_GENERATIONS}|[ABHL]\d{{2,3}})\b)[^()]*\)", re.I)
 _DEMAND = re.compile(words.said("demand"), re.I)
 _Hit = tuple[int, int, str]
@@ -70,9 +64,7 @@ def _sized(job: Job) -> tuple[Edit, ...] | NoFix:
 
 
 def reworded(source: str, path: str, span: Span, chips: ChipSet) -> tuple[Edit, ...] | NoFix:
-    """The edits of a string literal within `span` of a Python text after which it names `chips`, the family of the one
-    that it names now; `NoFix` says why there are none.
-    """
+    """The edits after which a string literal of Python names `chips`, the family of the one that it names."""
     syntax = parse(source)
     if syntax is None:
         return NoFix("the text is not the one that was read")
@@ -114,9 +106,7 @@ def reworded_comment(source: str, path: str, start: int, end: int, chips: ChipSe
 
 
 def closed(source: str, start: int, end: int, gone: ChipSet, kept: ChipSet) -> list[_Hit]:
-    """What to write where a text between two indexes says "SM100+", "10.0 or above" or "Hopper or newer", so that it
-    leaves out `gone` and speaks of `kept`; none where nobody knows how.
-    """
+    """What to write for "SM100+", "10.0 or above" or "Hopper or newer", to leave out `gone` and speak of `kept`."""
     before = source[start:end]
     hits: list[_Hit] = []
     since, ends, told = SINCE.search(before), list(open_ends(before)), NONE
@@ -133,11 +123,6 @@ def closed(source: str, start: int, end: int, gone: ChipSet, kept: ChipSet) -> l
         (first, last), rest = one.number, one.chips - gone
         stop = max(last, *(stop for _, stop in one.bounds))
         names = list(generations(one.prefix, rest, dotted="." in before[first:last]))
-        opened = _EXPLAINED.search(before, 0, first - len(one.prefix))
-        told_of = {chip.major for chip in of_generation([opened[1].lower()])} if opened else set()
-        if opened and before[stop : stop + 1] == ")" and not {chip.major for chip in rest} <= told_of:
-            hits.append((start + stop, start + stop + 1, f") or {one.prefix}{f' or {one.prefix}'.join(names[1:])}"))
-            names = names[:1]
         aside = _ASIDE.match(before, stop)
         if aside is not None and OPEN_ENDED.search(aside[0]):
             hits.append((start + aside.start(), start + aside.end(), ""))
@@ -208,9 +193,7 @@ def _places(text: str, start: int, chips: ChipSet) -> Iterator[_Hit]:
 
 
 def _of_all(match: re.Match[str], chip: Chip, chips: ChipSet, ending: str) -> str:
-    """The family in the style of a name; a number alone, and a target that is pinned by its suffix, has one of its own
-    for each member.
-    """
+    """The family in the style of a name: each member where it is a number alone, or pinned by its suffix."""
     if match["suffix"] or not ending:
         noun = "" if ending else match[2]
         text = match["name"] if ending else match[0].removeprefix(noun)

@@ -112,10 +112,7 @@ def _job(job: Job, judged: Judged, root: str, source: str, held: ChipSet, missin
 
 
 def _gates(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Iterator[tuple[Judged, str]]:
-    """The gates that belong to one, with their package roots: those behind it, its equals and copies, the lists that it
-    tells, the scripts beside C++ code, which write the rest of it, and of a flag of a build the lists of who needs what
-    is built.
-    """
+    """The gates that belong to one, with their package roots: those behind it, its equals, lists and scripts."""
     root = package_root(judged.module.path)
     yield from ((one, root) for one in further(context, judged, held, missing))
     yield from equal_refusals(context, judged, held, missing)

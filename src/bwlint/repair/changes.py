@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.findings import Edit
+from bwlint.report.patches import replaced
 from bwlint.sources.read import SourceText
 
 
@@ -66,11 +67,7 @@ def get_on(changes: Iterable[TextChange]) -> bool:
 
 def changed(source: str, changes: Iterable[TextChange]) -> str:
     """`source` after changes that are in order and get on."""
-    pieces, position = [], 0
-    for change in changes:
-        pieces += [source[position : change.start], change.text]
-        position = change.end
-    return "".join([*pieces, source[position:]])
+    return replaced(source, ((change.start, change.end, change.text) for change in changes))
 
 
 def moved(offset: int, changes: Iterable[TextChange]) -> int:

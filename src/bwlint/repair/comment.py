@@ -1,4 +1,4 @@
-"""A comment that suppresses a finding, put where `suppress` reads it as meant."""
+"""Comments that suppress findings, put where `suppress` reads them as meant."""
 
 # Real paths are plain strings throughout, as `walk` gives them.
 # ruff: noqa: PTH119
@@ -8,16 +8,21 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from bwlint.model.findings import Finding
 from bwlint.readers.comments import Comments, comments_of
 from bwlint.repair.changes import TextChange, changed
+from bwlint.repair.source import EditedFile
+from bwlint.repair.write import Replacement
+from bwlint.run.outcome import Outcome
 from bwlint.settings import catalog
+from bwlint.settings.catalog import BAD, UNUSED
 from bwlint.settings.suppress import scan
-from bwlint.sources.read import SourceText
+from bwlint.sources.read import SourceText, Unread
 from bwlint.sources.walk import SourceFile
 
 _LONGEST_LINE = 120
@@ -32,8 +37,7 @@ class CommentPlace:
 
 
 def comment(file: SourceFile, text: SourceText, findings: Sequence[Finding], reason: str) -> TextChange | None:
-    """A comment for findings of one line as a change of the text; None where no place is fit for one, or the reason for
-    no comment."""
+    """A comment for findings of one line as a change of the text; None where nothing fits."""
     language = comments_of(file.kind, os.path.basename(file.real))
     words = " ".join(reason.split())
     # a comment that goes on would swallow the next line, and what is not printable comes from a slip of the hand
@@ -123,3 +127,57 @@ def _texts(nodes: Iterable[Any], key: str) -> Iterator[tuple[str, str]]:
                 yield from _texts([value], str(name.value))
         else:
             yield from _texts(node.value, key)
+
+
+@dataclass(slots=True)
+class Silencing:
+    """What to write, how many findings that silences by real path, and those that take no comment, and why."""
+
+    replacements: list[Replacement] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    refused: list[tuple[Finding, str]] = field(default_factory=list)
+
+
+def silencing(outcome: Outcome, findings: Iterable[Finding], reason: str, named: Sequence[str]) -> Silencing:
+    """Comments with a reason at findings of an outcome, in memory. `named` are the paths that were asked for."""
+    found = Silencing()
+    by_file = defaultdict[str, list[Finding]](list)
+    for finding in findings:
+        if finding.name in (UNUSED, BAD):
+            found.refused.append((finding, "this is a comment of bwlint: correct or delete it"))
+        else:
+            by_file[outcome.names.real(finding.path)].append(finding)
+    for real, there in sorted(by_file.items()):
+        file, text = outcome.names.files.get(real), outcome.texts.of(real)
+        source: EditedFile | str = "not a text file"
+        if file is not None and text is not None:
+            is_unpacked = os.path.realpath(file.path) != real
+            source = "in an archive" if is_unpacked else EditedFile.of(file, text.source, named)
+        if isinstance(source, str) or text is None:
+            found.refused += [(finding, str(source)) for finding in there]
+        else:
+            _of_file(source, text, there, reason, found)
+    return found
+
+
+def _of_file(source: EditedFile, text: SourceText, there: Sequence[Finding], reason: str, found: Silencing) -> None:
+    by_line = defaultdict[int, list[Finding]](list)
+    for finding in there:
+        by_line[finding.region.line].append(finding)
+    changes: list[TextChange] = []
+    silenced: list[Finding] = []
+    for _, findings in sorted(by_line.items()):
+        change = comment(source.file, text, findings, reason)
+        if change is None:
+            why = "JSON has no comments" if source.file.real.endswith(".json") else "no comment can stand there"
+            found.refused += [(finding, f"{why}; a baseline or `per-file-ignores` hides it") for finding in findings]
+            continue
+        changes.append(change)
+        silenced += findings
+    edited = source.then(sorted(changes))
+    fault = edited.fault(frozenset())
+    if fault or isinstance(edited.after, Unread):
+        found.refused += [(finding, fault or "no longer readable") for finding in silenced]
+    elif changes:
+        found.counts[source.file.real] = len(silenced)
+        found.replacements.append(Replacement(source.file.real, source.data, edited.after))

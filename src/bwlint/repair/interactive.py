@@ -10,8 +10,7 @@ from bwlint.model.escape import visible
 from bwlint.model.findings import Proof
 from bwlint.repair.changes import TextChange
 from bwlint.repair.comment import comment
-from bwlint.repair.diff import blocks, lines_of, unified
-from bwlint.repair.plan import Decision, Quit, Wish, moving, silenced
+from bwlint.repair.plan import Decision, Quit, Wish, moving
 from bwlint.repair.source import EditedFile
 from bwlint.report.words import words
 from bwlint.run.outcome import Outcome
@@ -77,7 +76,7 @@ class Dialog:
         if change is None:
             self.write("This place takes no comment with that reason.\n")
             return None
-        return silenced(wish, ((real, change),))
+        return replace(wish, changes=((real, change),), note=True)
 
 
 def _shown(wish: Wish, outcome: Outcome) -> str:
@@ -128,6 +127,6 @@ def _diffs(wish: Wish, outcome: Outcome) -> list[str]:
             data = text.source.encode("utf-8", "surrogatepass")
             changes: tuple[TextChange, ...] = tuple(sorted(set(wish.in_file(real))))
             source = EditedFile(file, data, "utf-8", text.source, changes)
-            patch = unified(file.path, lines_of(data), blocks(source)).decode("utf-8", "replace")
+            patch = source.diff(file.path, source.blocks).decode("utf-8", "replace")
             shown += [visible(line) for line in patch.removesuffix("\n").split("\n")]
     return shown

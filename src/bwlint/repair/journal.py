@@ -18,8 +18,7 @@ from bwlint.sources.worktree import is_in
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A file (a real path), what lies beside it to take its place, the digests of both contents, and the inode by which
-    the file system knows the new one (0: not made yet)."""
+    """A file, what lies beside it to take its place, the digests of both, and the new inode (0: none yet)."""
 
     real: str
     temporary: str
@@ -34,9 +33,7 @@ LeftBehind = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """One group at a time, the newest line counts. Where nothing can be written down, files are replaced without. Its
-    owner holds it: the system lets go of it as soon as that process ends, while the number of a process may be
-    another's by then."""
+    """One group at a time, the newest line counts. Its owner holds the file, until its process ends."""
 
     file: BinaryIO | None
 

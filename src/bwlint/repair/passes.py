@@ -42,8 +42,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """`before` is the outcome as things stand on disk, `outcome` that of the repaired text, `changed` the files that
-    differ, `left` the number of fixes that were still there when the passes ended."""
+    """`before` is the outcome as things stand on disk, `left` the fixes still there when the passes ended."""
 
     before: Outcome
     outcome: Outcome
@@ -70,8 +69,7 @@ def repaired(
     unsafe: bool = False,
     decide: Decide = everything,
 ) -> Repaired:
-    """Repair what `request` names, in memory. What is read of the changed files while `stack` lives is the changed
-    text. Raises UsageError and ConfigError."""
+    """Repair what `request` names, in memory, as long as `stack` lives. Raises UsageError and ConfigError."""
     gathered = gather(request, stack, advance)
     return _Run(gathered, stack, unsafe, decide, judge(gathered)).to_the_end()
 

@@ -1,8 +1,4 @@
-"""A series of patches, one for each logical change: one rule in one folder, each of use without the others.
-
-Fixes that touch the same lines are one change, whatever their rules. Each patch applies to the tree as it is, alone or
-after any of the others, with `git am` or `git apply`.
-"""
+"""A series of patches for `git am`: one for each rule in one folder, each of use without the others."""
 
 from __future__ import annotations
 
@@ -15,13 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import TypeAlias
 
 from bwlint import __version__
 from bwlint.model.escape import visible
 from bwlint.model.findings import Fix, Proof
-from bwlint.repair.diff import Block, blocks, lines_of, near, spliced, unified
 from bwlint.repair.passes import Done, Repaired
 from bwlint.repair.source import EditedFile
+from bwlint.report.patches import Block, near, spliced
 from bwlint.report.words import words
 from bwlint.settings import catalog
 from bwlint.sources.worktree import adds_returns, base_of, identity, relative
@@ -34,16 +31,12 @@ _WIDTH, _SUBJECT, _SLUG_LENGTH, _LONG_PLACE = 72, 68, 52, 40
 _NOBODY = ("bwlint", "bwlint@localhost")
 
 
+Hunk: TypeAlias = tuple[str, int]
+"""The real path of a file, and which of its groups of lines that change together."""
+
+
 class NotOurs(ValueError):
     """A folder that holds something else than patches of bwlint; the message says what."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hunk:
-    """Lines of one file that change together: `number` counts the hunks of the file."""
-
-    real: str
-    number: int
 
 
 @dataclass(slots=True)
@@ -80,7 +73,7 @@ def series(repaired: Repaired) -> Series:
     if not repaired.changed:
         return Series({}, 0)
     sources = {source.file.real: source for source in repaired.changed}
-    grouped = {real: near(blocks(source)) for real, source in sources.items()}
+    grouped = {real: near(source.blocks) for real, source in sources.items()}
     logical, later = _logical(repaired.done, sources, grouped)
     base = base_of(sources, os.path.realpath(os.curdir))
     made = {}
@@ -133,14 +126,14 @@ def _hunks(done: Done, sources: Mapping[str, EditedFile], grouped: Mapping[str, 
         last = first + source.text.count("\n", spot.start, spot.end)
         for number, group in enumerate(grouped[spot.real]):
             if group[0].start <= last + 1 and first <= group[-1].end:
-                found.add(Hunk(spot.real, number))
+                found.add((spot.real, number))
     return found
 
 
 def _subject(change: LogicalChange, base: str) -> str:
     """What a change does and where, in one line."""
     titles = dict.fromkeys(_head(fix.title) for done in change.done if (fix := done.wish.finding.fix))
-    where = _where(sorted({relative(hunk.real, base) for hunk in change.hunks}))
+    where = _where(sorted({relative(real, base) for real, _ in change.hunks}))
     if len(where) > _LONG_PLACE:
         where = where.rpartition("/")[2]
     first, *rest = titles
@@ -172,8 +165,8 @@ def _mail(
     subject: str,
 ) -> bytes:
     by_file: dict[str, list[Block]] = defaultdict(list)
-    for hunk in sorted(change.hunks, key=lambda hunk: (relative(hunk.real, base), hunk.number)):
-        by_file[hunk.real] += grouped[hunk.real][hunk.number]
+    for real, number in sorted(change.hunks, key=lambda hunk: (relative(hunk[0], base), hunk[1])):
+        by_file[real] += grouped[real][number]
     parts = [(sources[real], relative(real, base), found) for real, found in by_file.items()]
     return mail(base, subject, _message(change, sources, base), parts)
 
@@ -263,9 +256,8 @@ def wrapped(text: str, first: str = "", rest: str = "") -> str:
 
 
 def _diff(source: EditedFile, name: str, found: Sequence[Block]) -> bytes:
-    old = lines_of(source.data)
     mode = "100755" if _is_executable(source.file.real) else "100644"
-    return unified(name, old, found, f"index {_blob(source.data)}..{_blob(spliced(old, found))} {mode}")
+    return source.diff(name, found, f"index {_blob(source.data)}..{_blob(spliced(source.lines, found))} {mode}")
 
 
 def _is_executable(real: str) -> bool:
@@ -281,8 +273,7 @@ def _blob(data: bytes) -> str:
 
 
 def save(made: Series, folder: Path) -> None:
-    """Put the patches into a folder in place of those of an earlier run. Raises NotOurs where it holds anything else,
-    and OSError."""
+    """Put the patches in place of those of an earlier run. Raises NotOurs for anything else there, and OSError."""
     old = check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for path in old:
@@ -313,6 +304,5 @@ def _is_ours(path: Path) -> bool:
 
 
 def returns_of_git(sources: Iterable[EditedFile]) -> bool:
-    """Whether git keeps a repaired file with carriage returns at the ends of its lines, which `git am` drops unless
-    told. Those that it adds itself when it checks a file out (`core.autocrlf`) it drops rightly."""
+    """Whether git keeps a repaired file with carriage returns of its own, which `git am` drops unless told."""
     return any(b"\r\n" in source.data and not adds_returns(source.file.real) for source in sources)

@@ -21,8 +21,7 @@ NEEDS_LEAVE = "unsafe, needs --unsafe-fixes"
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A finding and the changes, by real path, that would mend it: all of them, or none. `note` is set for changes that
-    silence the finding with a comment instead; `others` are the other ways to mend it."""
+    """A finding and all changes that would mend it, or silence it (`note`); `others` are other ways to mend it."""
 
     finding: Finding
     changes: tuple[tuple[str, TextChange], ...]
@@ -60,10 +59,9 @@ Decision: TypeAlias = Wish | Quit | None
 
 @dataclass(slots=True)
 class PassPlan:
-    """One pass. `waiting` are fixes that touch the same places as chosen ones."""
+    """One pass."""
 
     chosen: list[Wish] = field(default_factory=list)
-    waiting: list[Wish] = field(default_factory=list)
 
     def changes(self) -> dict[str, list[TextChange]]:
         """What happens to each file, by real path, in order; what several fixes ask for once."""
@@ -113,15 +111,11 @@ def plan(wanted: Iterable[Wish], alone: frozenset[str], decide: Callable[[Wish],
     closed: set[str] = set()
     for wish in wanted:
         if not _fits(wish, taken) or wish.files & closed:
-            made.waiting.append(wish)
             continue
         decision = decide(wish)
         if isinstance(decision, Quit):
             break
-        if decision is None:
-            continue
-        if not _fits(decision, taken):
-            made.waiting.append(wish)
+        if decision is None or not _fits(decision, taken):
             continue
         for real, change in decision.changes:
             taken[real].add(change)
@@ -144,11 +138,6 @@ def connected(found: Iterable[Wish], start: Iterable[str]) -> Iterator[Wish]:
         yield from near
         left = [wish for wish in left if not wish.files & reached]
         reached |= {real for wish in near for real in wish.files}
-
-
-def silenced(wish: Wish, changes: tuple[tuple[str, TextChange], ...]) -> Wish:
-    """The same finding with a comment in place of its fix."""
-    return replace(wish, changes=changes, note=True)
 
 
 def moving(proof: Proof) -> set[str]:

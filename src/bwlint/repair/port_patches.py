@@ -11,9 +11,9 @@ from typing import TypeAlias
 from bwlint.model.escape import visible
 from bwlint.port.table import PortStep
 from bwlint.repair.changes import Changes, TextChange, moved
-from bwlint.repair.diff import Block, blocks
 from bwlint.repair.patches import Series, mail, proof_of, slug, wrapped
 from bwlint.repair.source import EditedFile
+from bwlint.report.patches import Block
 from bwlint.sources.read import SourceText, Unread
 from bwlint.sources.texts import Texts
 from bwlint.sources.walk import SourceFile
@@ -34,8 +34,7 @@ class _FileOnTheWay:
 
 
 def series(steps: Sequence[PortStep], files: Sequence[SourceFile]) -> Series:
-    """The patches of the steps that have a fix, in their order, each edit in the first that has it; `later` counts
-    those that touch what another changes, or a file that cannot be changed."""
+    """The patches of the steps that have a fix, each edit in the first; `later` are those that cannot be made."""
     fixed = [step for step in steps if step.fix is not None]
     if not fixed:
         return Series({}, 0)
@@ -64,8 +63,7 @@ def _state(real: str, known: dict[str, SourceFile]) -> _FileOnTheWay | None:
 
 
 def _parts(step: PortStep, states: dict[str, _FileOnTheWay], base: str) -> list[_Part] | None:
-    """What a step does to each file as those before it leave it: nothing where they have done it all, None where one
-    stands in its way."""
+    """What a step does to each file as those before it leave it; None where one stands in its way."""
     by_file = defaultdict[str, list[TextChange]](list)
     for edit in step.fix.edits if step.fix else ():
         state = states.get(edit.path)
@@ -85,7 +83,7 @@ def _parts(step: PortStep, states: dict[str, _FileOnTheWay], base: str) -> list[
         if here is None:
             return None
         edited = replace(here, changes=tuple(placed))
-        parts.append((edited, relative(real, base), blocks(edited)))
+        parts.append((edited, relative(real, base), edited.blocks))
         for one in found:
             state.done.add(one)
     return parts

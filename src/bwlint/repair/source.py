@@ -14,11 +14,13 @@ from functools import cached_property
 
 from bwlint.readers import ReadError
 from bwlint.repair.changes import TextChange, changed, combined
+from bwlint.report.patches import Block, blocks, hunks, lines_of
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.walk import SourceFile
 from bwlint.world.collect import module_of
 
 _NEWLINE = re.compile(rb"\r\n|\r|\n")
+_ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE)
 
 
@@ -64,6 +66,31 @@ class EditedFile:
         """The file after further changes, of `current`; they are in order and get on."""
         return replace(self, changes=combined(self.text, self.changes, changes))
 
+    @cached_property
+    def lines(self) -> list[bytes]:
+        return lines_of(self.data)
+
+    @property
+    def blocks(self) -> list[Block]:
+        """What the changes do to the lines, in order; those of one line are one block."""
+        after = self.after
+        if isinstance(after, Unread):
+            return []
+        changes = ((change.start, change.end, change.text) for change in self.changes)
+        return list(blocks(self.lines, lines_of(after), self.text, changes))
+
+    def diff(self, name: str, found: Sequence[Block], index: str = "") -> bytes:
+        """A unified diff of blocks of the file with the path `name`, b"" without any. Its first line makes git take
+        paths from the top of its tree, wherever the user stands. `index` is a line to follow it."""
+        if not found:
+            return b""
+        before, after = _quoted("a", name), _quoted("b", name)
+        # a tab ends a name with a space in it
+        rows = [f"diff --git {before} {after}", *([index] if index else [])]
+        rows += [f"{mark} {side}" + "\t" * (" " in side) for mark, side in (("---", before), ("+++", after))]
+        head = "".join(f"{row}\n" for row in rows).encode("utf-8", "surrogateescape")
+        return b"".join((head, *hunks(self.lines, found)))
+
     def fault(self, own: frozenset[str]) -> str | None:
         """Why the file as it would become must not be written; `own` are words of the configuration."""
         data = self.after
@@ -81,8 +108,7 @@ class EditedFile:
 
 
 def _leads_through_link(path: str, named: Collection[str]) -> bool:
-    """Whether a path is a symbolic link or leads through one: from the working folder on, or else from what is named.
-    That the way to a folder which is named in full leads through links is nobody's mistake."""
+    """Whether a path is a link or leads through one, from the working folder on, or else from what is named."""
     while path:
         if os.path.islink(path):
             return True
@@ -102,3 +128,19 @@ def _codec(data: bytes, text: str) -> str | None:
             if text.encode(codec, "surrogateescape") == data:
                 return codec
     return None
+
+
+def _quoted(side: str, path: str) -> str:
+    """The path of a file as a diff names it."""
+    name = f"{side}/{path.replace(os.sep, '/')}"
+    if any(character in _ESCAPES or not character.isprintable() for character in name):
+        return '"' + "".join(_escaped(character) for character in name) + '"'
+    return name
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if character.isprintable():
+        return character
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogateescape"))

@@ -15,8 +15,7 @@ _MOST_REASONS = 5
 
 
 def summary(repaired: Repaired, did: str, unwritten: Collection[str] = (), *, verbose: bool) -> str:
-    """What was fixed, what has to wait, and what is not fixed and why. `did` is "fixed" or what would be, `unwritten`
-    are files (real paths) that stayed as they were."""
+    """What was fixed (`did`), what has to wait, what is not fixed and why; `unwritten` files stayed as they were."""
     left = f"deferred {counted(repaired.left, 'finding')} after {MOST_PASSES} passes; run it again for the rest"
     waiting = [left] if repaired.left else []
     lines = [*_fixed(repaired, did, unwritten), *waiting, *_refused(repaired, verbose=verbose)]

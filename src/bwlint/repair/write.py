@@ -99,8 +99,7 @@ def _replaced(group: Sequence[Replacement], journal: Journal) -> list[NotWritten
 
 
 def _put_back(group: Sequence[Replacement], steps: Sequence[Step], journal: Journal) -> list[NotWritten]:
-    """Bring back what this run has replaced of a group that could not be written whole: what another one has put there
-    is not ours, whatever it says. Where this has no end, what was written down stays for the next run."""
+    """Bring back what this run, and nobody else, has replaced of a group that could not be written whole."""
     ours = [(item, step) for item, step in zip(group, steps, strict=True) if _is_ours(step)]
     try:
         for item, step in ours:
@@ -118,8 +117,7 @@ def _put_back(group: Sequence[Replacement], steps: Sequence[Step], journal: Jour
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What became of a file (a real path) in which a killed run has begun something: `lost` where it cannot be as its
-    group any more, as somebody has changed one of them."""
+    """What became of a file in which a killed run has begun something: `lost` where somebody has changed its group."""
 
     real: str
     how: Literal["fixed", "put back", "lost"]

@@ -258,8 +258,7 @@ class _ReportedFile:
             return remedy, ()
         if not self.proofs.wanted(draft):
             return None, ()
-        from bwlint.fix import Job, joined, propose
-        from bwlint.fix.ways import ways
+        from bwlint.fix import Job, joined, propose, ways
 
         job = Job(self.analysis.context, draft, remedy, judged, self.file.root, self.text.source)
         proposed: Fix | NoFix = NoFix("an internal error: please report it")

@@ -54,48 +54,6 @@ def test_names_go_to_the_branch_of_their_toolkit(mend: Mend) -> None:
     assert mend(found.text).findings == ()
 
 
-BRANCHES = """if(DEFINED CUDA_VERSION AND
-   CUDA_VERSION VERSION_GREATER_EQUAL 13.0)
-  set(KIT_SUPPORTED_ARCHS "9.0;12.0f")
-elseif(DEFINED CUDA_VERSION AND
-   CUDA_VERSION VERSION_GREATER_EQUAL 12.8)
-  set(KIT_SUPPORTED_ARCHS "9.0;12.0a")
-else()
-  set(KIT_SUPPORTED_ARCHS "9.0")
-endif()
-"""
-OWN = """elseif(DEFINED CUDA_VERSION AND
-   CUDA_VERSION VERSION_GREATER_EQUAL 12.9)
-  set(KIT_SUPPORTED_ARCHS "9.0;12.0a;12.1a")
-"""
-
-
-def test_a_branch_for_the_toolkit_that_knows_the_names(mend: Mend) -> None:
-    found = mend(BRANCHES.replace("12.0f", "12.0f;12.1f"))
-    old = BRANCHES[BRANCHES.index("elseif") :]
-    assert found.text == BRANCHES.replace("12.0f", "12.0f;12.1f").replace(old, OWN + old)
-    assert found.fix.applicability == "unsafe"
-    assert mend(found.text).findings == ()
-
-
-def test_a_first_branch_becomes_the_second(mend: Mend) -> None:
-    text = 'if(CUDA_VERSION VERSION_GREATER_EQUAL 12.8)\n  set(KIT_SUPPORTED_ARCHS "9.0;12.0a")\nendif()\n'
-    found = mend(text)
-    assert found.text == (
-        'if(CUDA_VERSION VERSION_GREATER_EQUAL 12.9)\n  set(KIT_SUPPORTED_ARCHS "9.0;12.0a;12.1a")\n'
-        'elseif(CUDA_VERSION VERSION_GREATER_EQUAL 12.8)\n  set(KIT_SUPPORTED_ARCHS "9.0;12.0a")\nendif()\n'
-    )
-    assert mend(found.text).findings == ()
-
-
-def test_names_without_a_suffix_are_missed_where_a_kernel_is_offered_for_them(mend: Mend) -> None:
-    older = OLDER.format(KERNEL.format("12.0a;12.1a"))
-    newer = CUDA13.format(KERNEL.format("12.0f"))
-    found = mend(BRANCHES.replace("12.0f", "12.0").replace("12.0a", "12.0") + older + newer)
-    assert [fix.applicability for fix in found.fixes] == ["unsafe"]
-    assert found.fix.edits[0].text == OWN.replace("12.0a;12.1a", "12.0;12.1")
-
-
 REGEX = [
     ("120a", "120a|121a"),
     ('"120a"', '"120a|121a"'),
@@ -372,17 +330,6 @@ def test_family_where_nothing_needs_the_exact_target(mend: Mend, kernel: str, wr
     assert found.fix.applicability == applicability, found.fix.proof
 
 
-def test_conditions_over_a_list_go_with_it(mend: Mend) -> None:
-    text = CUDA13.format(KERNEL.format("12.0a;10.0f")) + (
-        'if(GEMM_ARCHS MATCHES "10\\\\.(0a|0f)")\n  set(CC 100)\n'
-        'elseif(GEMM_ARCHS MATCHES "12\\\\.0a")\n  set(CC 120)\n'
-        "else()\n  message(FATAL_ERROR no)\nendif()\n"
-    )
-    found = mend(text)
-    assert found.text == text.replace('"12.0a;', '"12.0f;').replace('"12\\\\.0a"', '"12\\\\.0a|12\\\\.0f"')
-    assert len(found.fix.edits) == 2
-
-
 GROWN = [
     # a list for any toolkit, and one for toolkits that know it
     ("build.sh", 'TORCH_CUDA_ARCH_LIST="8.0 9.0 10.0"', 'TORCH_CUDA_ARCH_LIST="8.0 9.0 10.0 12.0"'),
@@ -511,16 +458,6 @@ def test_a_condition_gets_the_names_of_its_siblings(mend: Mend) -> None:
     text = 'if(KIT_ARCHS MATCHES "{}")\n  kit_test(gemm_sm120.cu)\nendif()\n'
     found = mend(text.format("120a"), "test/a/CMakeLists.txt", {"test/b/CMakeLists.txt": text.format("120a|120f|121a")})
     assert found.text == text.format("120a|120f|121a")
-
-
-def test_the_flags_of_the_family_by_name(mend: Mend) -> None:
-    flags = 'kit_sm120a_nvcc_flags = ["-gencode=arch=compute_120a,code=sm_120a"]\n'
-    text = (
-        "from .flags import kit_sm120a_nvcc_flags\n\n\ndef spec():\n    return jit(['k.cu'], kit_sm120a_nvcc_flags)\n"
-    )
-    others = {"kit/flags.py": flags + flags.replace("120a", "120f"), "kit/__init__.py": ""}
-    assert mend(text, "kit/gemm.py", others).text == text.replace("120a", "120f")
-    assert "is defined elsewhere: define" in mend(text, "kit/gemm.py", {**others, "kit/flags.py": flags}).refused
 
 
 REFUSED = [

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from bwlint.chips import ChipSet, Target
 from bwlint.evaluate.sources import Sources
 from bwlint.fix import Job, propose
-from bwlint.fix.apply import apply
 from bwlint.fix.buildfiles.proof import reached, stated
+from bwlint.fix.edited import apply
 from bwlint.judging.drafts import Remedy
 from bwlint.model.findings import Fix
 from bwlint.readers.buildfiles import read

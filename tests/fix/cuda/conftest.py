@@ -11,7 +11,7 @@ import pytest
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
 from bwlint.fix import Job, propose
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 from bwlint.judging.drafts import Draft, Remedy
 from bwlint.model.findings import Fix, NoFix
 from bwlint.readers.cuda import read

@@ -10,7 +10,7 @@ from analysed import analysed
 from toolkit import Toolkit
 
 from bwlint.fix import Job, propose
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 from bwlint.judging.drafts import Remedy
 from bwlint.model.findings import Fix
 from bwlint.run.check import check

@@ -6,14 +6,17 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from types import SimpleNamespace
+from typing import Any, Literal
 
 import pytest
 
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
-from bwlint.fix.apply import apply
+from bwlint.fix import Job
+from bwlint.fix.edited import apply
 from bwlint.fix.python import propose
+from bwlint.judging.drafts import Remedy
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Finding, Fix, NoFix
 from bwlint.readers.python import read
@@ -52,19 +55,22 @@ class Snippet:
         denies = Judged(self.module, self.gate, self.sets, "").denies
         more: Literal["admit", "bound"] = "admit" if bool(target - self.sets.core) != denies else "bound"
         beyond = more if unsafe_reason else None
-        given = (
-            self.tree,
-            self.module,
-            "/",
-            self.gate,
-            self.sets,
-            target,
-            self.source,
-            "a test",
-            unsafe_reason,
-            beyond,
-        )
-        return propose(*given)
+        return self.proposed(target, unsafe_reason, beyond)
+
+    def proposed(
+        self,
+        wanted: ChipSet,
+        doubt: str | None = None,
+        beyond: Literal["admit", "bound"] | None = None,
+        source: str | None = None,
+        gate: Gate | None = None,
+    ) -> Fix | NoFix:
+        """What is proposed for the gate in a world that has this file alone."""
+        context: Any = SimpleNamespace(tree=self.tree)
+        draft: Any = SimpleNamespace(module=self.module)
+        remedy = Remedy("test", wanted, evidence="a test")
+        job = Job(context, draft, remedy, None, "/", self.source if source is None else source)
+        return propose(job, Judged(self.module, gate or self.gate, self.sets, ""), wanted, doubt, beyond)
 
     def fixed(self, wanted: ChipSet | None = None) -> str:
         """The text after the fix; fails where it is refused."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 
 from .conftest import Project
 

@@ -80,10 +80,6 @@ def test_the_helper_of_the_family(project: Project, test: str, after: str | None
             "not (is_sm90a_supported(device) or is_sm120a_supported(device) or is_sm121a_supported(device))",
         ),
         (
-            "not is_sm90a_supported(device) and not is_sm120a_supported(device)",
-            "(not is_sm90a_supported(device) and not is_sm120a_supported(device) and not is_sm121a_supported(device))",
-        ),
-        (
             "not (ready() and is_sm120a_supported(device))",
             "not (ready() and (is_sm120a_supported(device) or is_sm121a_supported(device)))",
         ),

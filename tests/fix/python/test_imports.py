@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from bwlint.fix.apply import apply
-from bwlint.fix.python.imports import add_beside, add_line, bring
+from bwlint.fix.edited import apply
+from bwlint.fix.python.imports import add_line, bring
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.findings import NoFix
 
@@ -135,24 +135,6 @@ def test_a_line_of_its_own(before: str, after: str) -> None:
     assert syntax is not None
     edits = add_line(syntax, "m.py", "p.u", ("new",))
     assert (edits.reason if isinstance(edits, NoFix) else apply(before, edits)) == after
-
-
-def test_a_line_of_its_own_stays_in_the_function() -> None:
-    """At the top of the file it could make two modules import each other."""
-    lazy = "import os\n\n\ndef f(d):\n    from p import old  # late\n    return old(d)\n"
-    syntax = parse(lazy)
-    assert syntax is not None
-    edits = add_beside(syntax, "m.py", "p.u", ("new",), "old", use_of(syntax, "old"))
-    assert not isinstance(edits, NoFix)
-    assert apply(lazy, edits) == lazy.replace("# late\n", "# late\n    from p.u import new\n")
-
-
-@pytest.mark.parametrize("line", ["from p import old; x = 1", "x = 1; from p import old", "from p import \\\n  old; x"])
-def test_a_line_that_is_shared_is_left_alone(line: str) -> None:
-    syntax = parse(f"def f(d):\n    {line}\n    return old(d)\n")
-    assert syntax is not None
-    edits = add_beside(syntax, "m.py", "p.u", ("new",), "old", use_of(syntax, "old"))
-    assert edits == NoFix("the import shares its line")
 
 
 def test_each_branch_has_an_import_of_its_own() -> None:

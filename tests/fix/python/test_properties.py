@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bwlint.chips import EVERY, ChipSet, siblings
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 from bwlint.model.findings import Edit, Finding
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest

@@ -6,8 +6,7 @@ import libcst
 import pytest
 
 from bwlint.chips import ChipSet
-from bwlint.fix.python import locate, propose, spellings
-from bwlint.model.facts import Gate
+from bwlint.fix.python import locate
 from bwlint.model.findings import Edit, NoFix, Region
 
 from .conftest import Make
@@ -190,7 +189,7 @@ def test_family_call_would_admit_more(snippet: Make) -> None:
 
 
 def test_gate_vanishes(snippet: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spellings, "_FAMILY", (_comparison_to("ready"),))
+    monkeypatch.setattr(locate, "_FAMILY", (_comparison_to("ready"),))
     found = snippet(f"{CAP}if cap == (12, 0): pass\n")
     assert found.refused() == "the edited file has other checks than before"
 
@@ -209,7 +208,7 @@ def test_libcst_cannot_parse(snippet: Make, monkeypatch: pytest.MonkeyPatch) -> 
     assert found.refused() == "libcst cannot parse the statement: unexpected thing"
 
 
-def _comparison_to(code: str) -> spellings.Codemod:
+def _comparison_to(code: str) -> locate.Codemod:
     replacement = libcst.parse_expression(code)
     return lambda node, change: iter([replacement] if isinstance(node, libcst.Comparison) else [])
 
@@ -224,7 +223,7 @@ def test_wrong_rewrites_do_not_pass(snippet: Make, monkeypatch: pytest.MonkeyPat
         "ready()",
         "cap",
     ):
-        monkeypatch.setattr(spellings, "_FAMILY", (_comparison_to(code),))
+        monkeypatch.setattr(locate, "_FAMILY", (_comparison_to(code),))
         assert isinstance(snippet(f"{CAP}if cap == (12, 0): pass\n").propose(), NoFix), code
 
 
@@ -237,15 +236,12 @@ def test_edit_that_breaks_the_file(snippet: Make, monkeypatch: pytest.MonkeyPatc
 
 def test_text_that_is_not_the_read_one(snippet: Make) -> None:
     found = snippet(f"{CAP}if cap == (12, 0): pass\n")
-    arguments = (found.tree, found.module, "/", found.gate, found.sets, found.wanted())
-    assert propose(*arguments, "\n\n\n\nx = 1\n", "", None) == NoFix(UNKNOWN)
+    assert found.proposed(found.wanted(), source="\n\n\n\nx = 1\n") == NoFix(UNKNOWN)
 
 
 def test_gate_of_another_file(snippet: Make) -> None:
     found, other = snippet(f"{CAP}if cap == (12, 0): pass\n"), snippet(f"{CAP}if cap != (12, 0): pass\n")
-    gate: Gate = other.gate
-    reason = propose(found.tree, found.module, "/", gate, found.sets, found.wanted(), found.source, "", None)
-    assert reason == NoFix("the gate is not found again in the file")
+    assert found.proposed(found.wanted(), gate=other.gate) == NoFix("the gate is not found again in the file")
 
 
 def test_enum_against_text(snippet: Make) -> None:

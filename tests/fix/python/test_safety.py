@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 
 from .conftest import Project
 

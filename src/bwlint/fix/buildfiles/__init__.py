@@ -1,8 +1,4 @@
-"""Fixes in build files: add a missing sibling or family target, or drop a target that cannot compile.
-
-A spelling is only a proposal. The file is read again with it, its list has to reach just the chips that are wanted,
-every other list has to say what it said, and the rule that found the fault must have nothing left to say of it.
-"""
+"""Fixes in build files: add a missing sibling or family target, or drop a target that cannot compile."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ from collections.abc import Iterator
 
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
-from bwlint.fix.buildfiles import accepted, lists, spellings
+from bwlint.fix.buildfiles import lists, spellings
 from bwlint.fix.buildfiles.place import CarryPlace, possible, twins
 from bwlint.fix.buildfiles.proof import Proposal, prove, reached, stated
 from bwlint.fix.buildfiles.spellings import Piece
@@ -56,20 +52,18 @@ def _proposals(place: CarryPlace) -> Iterator[Proposal]:
     elif not place.gains and place.late():
         yield from lists.moved(place)
     elif not place.gains:
-        accepting = {"filter": accepted.every_suffix, "match": accepted.family_too}
-        yield from accepting.get(kind, lists.suffixed)(place)
+        if kind != "match":
+            yield from (lists.every_suffix if kind == "filter" else lists.suffixed)(place)
     elif kind == "match":
         yield from lists.tested(place)
     elif kind == "filter":
-        yield from accepted.names(place)
-        yield from accepted.branch(place)
+        yield from lists.accepted(place)
     elif not twins(~place.gains, place.gains) & reached(place.carry):
         yield from lists.added(place)
     else:
         yield from lists.own(place)
         yield from lists.family(place)
         yield from lists.beside(place)
-        yield from lists.renamed(place)
 
 
 def _refusal(place: CarryPlace) -> NoFix:
@@ -77,7 +71,7 @@ def _refusal(place: CarryPlace) -> NoFix:
     if not place.gains and (late := place.late()):
         names = " and ".join(map(str, late))
         return NoFix(f"whether you still build with a CUDA that does not know {names} is your choice")
-    if carry.kind == "match" and accepted.is_sparse(place):
+    if carry.kind == "match" and lists.is_sparse(place):
         return NoFix("sparse FP4 mma assembles for the exact (a) targets only")
     if wanted is not None and said_not_to_be(place.source, wanted):
         return NoFix(f"a comment here speaks against {wanted}")

@@ -1,7 +1,4 @@
-"""Branches of build files by the release of CUDA: the one in which a list stands, written again for a later release.
-
-What is proposed here need not be right: the reader that found the list reads the edited text before anybody sees it.
-"""
+"""Branches of build files by the release of CUDA: the one of a list, written again for a later release."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bwlint.fix.buildfiles.spellings import Piece
+from bwlint.fix.edited import replaced
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.readers.buildfiles import is_cmake
 from bwlint.readers.buildfiles.cmake_syntax import commands
@@ -25,10 +23,7 @@ _CHOICE = re.compile(r"(?P<name>[\w.]+)\s*<\s*'(?P<release>[0-9.]+)'\s*&&\s*'$")
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """`source[start:end]`: a test and what it leads to, up to the next word of the ladder.
-
-    The test is `source[start:body]`. `is_first` tells if from elseif, `joint` is what makes the first the second.
-    """
+    """`source[start:body]` is a test; what it leads to ends at `end`; `joint` makes an `if` the `elif` of another."""
 
     start: int
     body: int
@@ -39,11 +34,8 @@ class Branch:
 
 
 def in_front(source: str, path: str, pieces: Sequence[Piece], low: str, first: str) -> Piece | None:
-    """The branch of a list again in front of it, for CUDA `first` and newer and with the changes.
-
-    None where its test does not name `low` once, or the branch does more than to set one list.
-    """
-    if choice := _chosen(source, pieces, low, first):
+    """A branch that sets one list again in front of it, for CUDA `first` and newer and with the changes."""
+    if choice := _chosen(source, pieces, first):
         return choice
     branch = _branch(source, path, pieces) if low else None
     condition = _condition(source, branch, low, first) if branch is not None else None
@@ -68,12 +60,8 @@ def again(source: str, path: str, pieces: Sequence[Piece], low: str, first: str)
 
 def written(source: str, start: int, end: int, pieces: Sequence[Piece]) -> str:
     """`source[start:end]` with the pieces that lie in it."""
-    text, place = "", start
-    for piece in sorted(pieces, key=lambda one: one.start):
-        if start <= piece.start and piece.end <= end:
-            text += source[place : piece.start] + piece.text
-            place = piece.end
-    return text + source[place:end]
+    inside = (one for one in sorted(pieces, key=lambda one: one.start) if start <= one.start and one.end <= end)
+    return replaced(source[:end], ((one.start, one.end, one.text) for one in inside))[start:]
 
 
 def body(source: str, path: str, at: int) -> tuple[int, int]:
@@ -170,7 +158,7 @@ def _spelled(low: str, first: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _chosen(source: str, pieces: Sequence[Piece], low: str, first: str) -> Piece | None:
+def _chosen(source: str, pieces: Sequence[Piece], first: str) -> Piece | None:
     """`cuda < '13.0' && 'these'` with `cuda < '12.9' && 'as they were' ||` in front."""
     start = source.rfind("'", 0, pieces[0].start) + 1
     end = source.find("'", start)

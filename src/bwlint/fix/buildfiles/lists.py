@@ -1,29 +1,29 @@
-"""Lists and flags of a build: the family target, the exact one of the sibling, none for what it cannot build."""
+"""Lists and flags of a build: the family target, the exact one of the sibling, names that are accepted."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bwlint.chips import NONE, ChipSet, Target, known_targets, siblings
 from bwlint.chips.pairs import same_cubin
-from bwlint.chips.toolkits import first_toolkit
+from bwlint.chips.toolkits import first_toolkit, within
 from bwlint.chips.wording import plain
-from bwlint.fix.buildfiles import accepted, branches, spellings
-from bwlint.fix.buildfiles.accepted import condition
-from bwlint.fix.buildfiles.place import CarryPlace, possible, sass, twins
+from bwlint.fix.buildfiles import branches, spellings
+from bwlint.fix.buildfiles.place import CarryPlace, has, possible, sass, twins
 from bwlint.fix.buildfiles.proof import Proposal, in_a_list, reached
 from bwlint.fix.buildfiles.spellings import Piece, TargetToken
-from bwlint.judging.compiled import behind, lost
+from bwlint.judging.compiled import lost
 from bwlint.model.facts import Carry
-from bwlint.model.kinds import ACCEPTING, FLAGS, CarryKind
+from bwlint.model.kinds import FLAGS, CarryKind
 from bwlint.readers.exact_names import exact_names
 
 _LISTS: frozenset[CarryKind] = frozenset({"list", "piece", "request", "kernel"})
 _Given = Mapping[Target, tuple[Target, ...]]
 """What is written for an exact target, or beside it."""
+_WORD = re.compile(r"[0-9]+[af]?")
+_SPARSE = re.compile(r"(?i)sparse|(?:^|[^a-z])\w{0,6}sp(?:[^a-z]|$)")
 
 
 def family(place: CarryPlace) -> Iterator[Proposal]:
@@ -51,7 +51,7 @@ def family(place: CarryPlace) -> Iterator[Proposal]:
     unsafe = place.outside() if known else f"a toolkit before CUDA {first_toolkit(wide)} does not know {wide}"
     if place.carry.kind == "option":
         unsafe = f"{unsafe}; bwlint does not look for other uses of the option for {lowest}".removeprefix("; ")
-    yield from _with_conditions(place, pieces, given, unsafe)
+    yield Proposal(tuple(pieces), "family", place.wanted(), place.gains, frozenset({place.index}), 0, unsafe)
 
 
 def own(place: CarryPlace) -> Iterator[Proposal]:
@@ -124,7 +124,7 @@ def beside(place: CarryPlace) -> Iterator[Proposal]:
         unsafe = f"a toolkit before CUDA {first_toolkit(new[0])} does not know {new[0]}"
     if place.carry.kind in _LISTS:
         if piece is not None:
-            yield from _with_conditions(place, [piece], given, unsafe)
+            yield Proposal((piece,), "family", place.wanted(), place.gains, frozenset({place.index}), 0, unsafe)
     elif place.carry.kind == "gencode" and len(place.gains) == 1:
         flag = _second_flag(place, [(token, target) for token in exact for target in given[token.target]])
         if flag is not None:
@@ -174,25 +174,12 @@ def _second_flag(place: CarryPlace, names: Sequence[tuple[TargetToken, Target]])
 
 
 def tested(place: CarryPlace) -> Iterator[Proposal]:
-    """A condition that holds for the names of the sibling too, with the family target in what it leads to."""
-    pair = accepted.family_of(place)
-    wide = {pair[1]: pair[:1]} if pair is not None and accepted.sibling_takes(place, *pair) else {}
-    piece = condition(place, place.carry, lambda one: (*wide.get(one, ()), *place.mirrored(one)))
-    if piece is None:
-        return
-    pieces, touched, unsafe = [piece], {place.index}, list[str]()
-    for n, one in enumerate(place.stated):
-        if place.carry.leads_to(one.at) and one.kind not in ACCEPTING:
-            code = behind(place.job.context, place.job.module, one)
-            wider = next(family(replace(place, index=n, carry=one, code=code)), None)
-            if wider is not None:
-                pieces += wider.pieces
-                touched |= wider.touched
-                unsafe.append(wider.unsafe)
-    if kept_there(place, pieces) is None:
-        doubts = "; ".join(filter(None, dict.fromkeys(unsafe)))
-        whole = tuple(dict.fromkeys(pieces))
-        yield Proposal(whole, "family", place.wanted(), place.gains, frozenset(touched), 0, doubts)
+    """A condition that holds for the names of the sibling too."""
+    pair = family_of(place)
+    wide = {pair[1]: pair[:1]} if pair is not None and sibling_takes(place, *pair) else {}
+    piece = condition(place, lambda one: (*wide.get(one, ()), *place.mirrored(one)))
+    if piece is not None and kept_there(place, [piece]) is None:
+        yield Proposal((piece,), "family", place.wanted(), place.gains, frozenset({place.index}), 0, "")
 
 
 def kept_there(place: CarryPlace, pieces: Sequence[Piece]) -> Target | None:
@@ -228,23 +215,6 @@ def suffixed(place: CarryPlace) -> Iterator[Proposal]:
         yield Proposal(tuple(pieces), "family", title, NONE, touched, 0, unsafe, spared=spared)
 
 
-def renamed(place: CarryPlace) -> Iterator[Proposal]:
-    """A variable of the project's own with the flags of the family in the place of the one that the file takes."""
-    old = place.carry.name
-    targets = [target for target in sass(place.carry) if target.suffix == "a" and "f" in target.chip.suffixes]
-    if place.carry.kind != "option" or len(targets) != 1:
-        return
-    wide = Target(targets[0].number, "f")
-    new = old.replace(targets[0].name.removeprefix("sm_"), wide.name.removeprefix("sm_"))
-    hits = place.job.context.search(place.job.module).word("python", new) if new != old else ()
-    defined = any(re.match(rf"{re.escape(new)}\s*(?::[^=]+)?=", hit.text) for hit in hits)
-    if not defined or place.too_old_for(wide) or not place.reader_takes(wide) or not place.gains <= wide.loads_on():
-        return
-    pieces = [Piece(*match.span(), new) for match in re.finditer(rf"(?<!\w){re.escape(old)}(?!\w)", place.source)]
-    touched = frozenset(n for n, one in enumerate(place.stated) if (one.kind, one.name) == ("option", old))
-    yield Proposal(tuple(pieces), "family", place.wanted(), place.gains, touched, 0, place.outside())
-
-
 def dropped(place: CarryPlace) -> Iterator[Proposal]:
     """A list without the targets that its sources cannot be built for."""
     written = place.written(place.carry)
@@ -271,26 +241,74 @@ def _lost(place: CarryPlace, given: _Given) -> str | None:
     return next(filter(None, found), None)
 
 
-def _with_conditions(place: CarryPlace, pieces: Sequence[Piece], given: _Given, unsafe: str) -> Iterator[Proposal]:
-    """A change of a list with those of the conditions over it that ask for the target which is changed."""
-    more, touched = [], {place.index}
-    for n, one in enumerate(place.stated):
-        added = _to_admit(place, one, given)
-        if not added:
+def accepted(place: CarryPlace) -> Iterator[Proposal]:
+    """The names of the sibling beside those of its twin, in this list or in one of a later toolkit."""
+    mine = (place.carry.kind, place.carry.name)
+    same = [(n, one) for n, one in enumerate(place.stated) if (one.kind, one.name) == mine]
+    for n, one in [(place.index, place.carry), *(pair for pair in same if pair[0] != place.index)]:
+        if not within(one.toolkit) & within(place.carry.toolkit) or not possible(place.gains, one):
             continue
-        piece = condition(place, one, added.__getitem__)
-        if piece is None:
-            return
-        more.append(piece)
-        touched.add(n)
-    yield Proposal((*pieces, *more), "family", place.wanted(), place.gains, frozenset(touched), 0, unsafe)
+        there = [name for _, carry in same if within(carry.toolkit) >= within(one.toolkit) for name in sass(carry)]
+        piece = _mirrored(place, one, there)
+        if piece is not None:
+            python = place.job.module.language == "python"
+            unsafe = "bwlint does not look at what the program does with the name" if python else ""
+            yield Proposal((piece,), "family", place.wanted(), place.gains, frozenset({n}), 0, unsafe)
 
 
-def _to_admit(place: CarryPlace, one: Carry, given: _Given) -> dict[Target, tuple[Target, ...]]:
-    """What a condition over the list that is changed has to admit besides, for each target that it holds for."""
-    name = place.carry.name
-    if one.kind != "match" or not name or not re.search(rf"\b{re.escape(name)}\b", one.name):
-        return {}
-    held = tuple(sass(one))
-    found = {target: tuple(new for new in given.get(target, ()) if new not in held) for target in held}
-    return defaultdict(tuple, {target: new for target, new in found.items() if new})
+def _mirrored(place: CarryPlace, carry: Carry, there: list[Target]) -> Piece | None:
+    """The names of the sibling in a list, for those of its twin that are accepted together with the list."""
+    written = place.written(carry)
+    twins = [token for token in written if place.mirrored(token.target)]
+    chips = {token.target.chip for token in twins}
+    added = {new for target in there if target.chip in chips for new in place.mirrored(target)}
+    return spellings.beside(place.source, written, twins, sorted(added, key=_order), place.lone())
+
+
+def every_suffix(place: CarryPlace) -> Iterator[Proposal]:
+    """The names that one chip of a family has and another lacks, beside those that it has."""
+    written, there = place.written(place.carry), place.together()
+    for last in reversed(written):
+        chip = last.target.chip
+        others = [target for target in there if target.chip in siblings(chip) and target.suffix]
+        wanted = {Target(chip.joined, target.suffix) for target in others if has(chip, target.suffix)}
+        piece = spellings.beside(place.source, written, [last], sorted(wanted - set(there), key=_order))
+        if piece is not None and chip in place.job.context.targets:
+            yield Proposal((piece,), "family", f"Accept all of {chip}", NONE, frozenset({place.index}), 0, "")
+
+
+def family_of(place: CarryPlace) -> tuple[Target, Target] | None:
+    """The family target that a condition does not hold for, and the exact one that it does."""
+    held = [target for target in sass(place.carry) if target.suffix == "a" and target.chip in place.job.context.targets]
+    if not held:
+        return None
+    lowest = min(held, key=lambda target: target.number)
+    first = min(siblings(lowest.chip), key=lambda chip: chip.joined)
+    wide = Target(first.joined, "f") if has(first, "f") else lowest
+    return None if wide in sass(place.carry) else (wide, lowest)
+
+
+def is_sparse(place: CarryPlace) -> bool:
+    """Whether a condition is called after sparse kernels: those of FP4 are for the exact targets alone."""
+    return any(_SPARSE.search(name) for name in (place.job.module.path, *place.carry.sources))
+
+
+def sibling_takes(place: CarryPlace, exact: Target, wide: Target) -> bool:
+    """Whether another condition of the project over the same list holds for both targets."""
+    variable = place.carry.name.partition(" ")[0]
+    names = {target.name.removeprefix("sm_") for target in (exact, wide)}
+    if not variable.isidentifier() or is_sparse(place):
+        return False
+    hits = place.job.context.search(place.job.module).word("build", variable)
+    return any("MATCHES" in hit.text and names <= set(_WORD.findall(hit.text)) for hit in hits)
+
+
+def condition(place: CarryPlace, add: spellings.Add) -> Piece | None:
+    """What a condition over a list of names needs to admit what `add` gives for each name in it."""
+    start, end = place.stretch(place.carry)
+    spell = spellings.membership if "IN_LIST" in place.source[start:end] else spellings.alternatives
+    return spell(place.source, start, end, add)
+
+
+def _order(target: Target) -> tuple[int, str]:
+    return target.number, target.suffix

@@ -35,10 +35,7 @@ _COMPILES = re.compile(r"(?i)(?:docker|container)file[^/]*$|\.ya?ml$")
 
 @dataclass(frozen=True, slots=True)
 class CarryPlace:
-    """It is to reach `gains` too, or not `losses`; neither: it lacks a suffix.
-
-    `index` is its place among the stated carries of the file, `code` what it compiles.
-    """
+    """It is to reach `gains` too, or not `losses`; neither: it lacks a suffix. `code` is what it compiles."""
 
     job: Job
     index: int
@@ -89,10 +86,7 @@ class CarryPlace:
         return tuple(Target(chip.joined, target.suffix) for chip in own if has(chip, target.suffix))
 
     def native(self) -> Target | None:
-        """The target that all wanted chips load, without a suffix; with that of the family where all others have one.
-
-        None where the others have one and the family's is not known to each toolkit.
-        """
+        """The target that all wanted chips load, with the suffix of the family if all others have one."""
         first = min(self.gains, key=lambda chip: chip.joined)
         new = Target(first.joined)
         late = [target for target in sass(self.carry) if target.chip.suffixes]

@@ -6,13 +6,13 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from bwlint.chips import NONE, ChipSet, Target, known_targets, siblings
 from bwlint.chips.toolkits import first_toolkit, releases, version, within
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
 from bwlint.fix.buildfiles.spellings import Piece
+from bwlint.fix.edited import apply
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python.syntax import parse
 from bwlint.model.expr import Span
@@ -24,6 +24,8 @@ from bwlint.rules.arch_target import builds, plain
 
 MOST_RELATED = 60
 """How many lists may add up to one that is changed."""
+_Changed: TypeAlias = tuple[Carry, Carry]
+"""A list before and after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +73,17 @@ def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evide
         edited = edited_module(job.module, text)
     except ReadError as error:
         return NoFix(f"the edited file does not parse: {error}")
+    changed = _CHECKS[proposal.how](job, index, proposal, edited, edits)
+    if isinstance(changed, NoFix):
+        return changed
+    old, now = changed
+    return Proof(_may(old).names, reached(old).names, _may(now).names, reached(now).names, evidence)
+
+
+def _here(job: Job, index: int, proposal: Proposal, edited: Module, edits: Sequence[Edit]) -> _Changed | NoFix:
+    """The list as it was and as it is now, if it alone changes where it stands."""
     before, after = stated(job.module), stated(edited)
     first = min(proposal.touched)
-    if proposal.how == "splits":
-        return _split(job, index, proposal, edited, evidence)
-    if proposal.how == "repeats":
-        return _repeated(job, index, proposal, edited, edits, evidence)
-    if proposal.how == "moves":
-        return _unmoved(job, index, proposal, edited, edits, evidence)
     new = after[first + 1 : first + 1 + proposal.added]
     after = (*after[: first + 1], *after[first + 1 + proposal.added :])
     if len(after) != len(before) or len(new) != proposal.added:
@@ -86,13 +91,10 @@ def prove(job: Job, index: int, proposal: Proposal, edits: Sequence[Edit], evide
     places = [*range(first + 1), *[first] * proposal.added, *range(first + 1, len(before))]
     wrong = _differs(before, after, new, proposal) or _gates(job.module, edited, edits)
     wrong = wrong or _faults(job, index, edited, proposal, places)
-    if wrong is not None:
-        return wrong
-    old, now = before[first], _joined(after[first], new)
-    return Proof(_may(old).names, reached(old).names, _may(now).names, reached(now).names, evidence)
+    return wrong or (before[first], _joined(after[first], new))
 
 
-def _split(job: Job, index: int, proposal: Proposal, edited: Module, evidence: str) -> Proof | NoFix:
+def _split(job: Job, index: int, proposal: Proposal, edited: Module, edits: Sequence[Edit]) -> _Changed | NoFix:
     """The same for a list that has a branch of its own for later toolkits: older ones get what they got."""
     before, after = stated(job.module), stated(edited)
     if len(after) != len(before) + 1:
@@ -106,15 +108,10 @@ def _split(job: Job, index: int, proposal: Proposal, edited: Module, evidence: s
         return NoFix("the edit would change the list for older toolkits")
     rest = (*after[:index], replace(later, toolkit=old.toolkit), *after[index + 2 :])
     places = [*range(index + 1), *range(index, len(before))]
-    wrong = _differs(before, rest, (), proposal) or _faults(job, index, edited, proposal, places)
-    if wrong is not None:
-        return wrong
-    return Proof(_may(old).names, reached(old).names, _may(later).names, reached(later).names, evidence)
+    return _differs(before, rest, (), proposal) or _faults(job, index, edited, proposal, places) or (old, later)
 
 
-def _repeated(
-    job: Job, index: int, proposal: Proposal, edited: Module, edits: Sequence[Edit], evidence: str
-) -> Proof | NoFix:
+def _repeated(job: Job, index: int, proposal: Proposal, edited: Module, edits: Sequence[Edit]) -> _Changed | NoFix:
     """The same for lists behind those that were, in a branch of their own: nothing that was there changes."""
     before, after = stated(job.module), stated(edited)
     after_line = edits[0].region.line + 1
@@ -124,27 +121,21 @@ def _repeated(
         return NoFix("the edit would change other lists")
     if not new or any(not _is_known(one) or reached(one) != proposal.gains for one in new):
         return NoFix("the new branch would not build just what is wanted")
-    names = iter(range(len(before)))
+    names, old = iter(range(len(before))), before[index]
     places = [index if one in new else next(names) for one in after]
-    if (wrong := _gates(job.module, edited, edits) or _faults(job, index, edited, proposal, places)) is not None:
-        return wrong
-    old, now = before[index], _joined(before[index], [one for one in new if one.name == before[index].name])
-    return Proof(_may(old).names, reached(old).names, _may(now).names, reached(now).names, evidence)
+    wrong = _gates(job.module, edited, edits) or _faults(job, index, edited, proposal, places)
+    return wrong or (old, _joined(old, [one for one in new if one.name == old.name]))
 
 
-def _unmoved(
-    job: Job, index: int, proposal: Proposal, edited: Module, edits: Sequence[Edit], evidence: str
-) -> Proof | NoFix:
+def _unmoved(job: Job, index: int, proposal: Proposal, edited: Module, edits: Sequence[Edit]) -> _Changed | NoFix:
     """The same where targets change their branch: each toolkit is given all that it was given and knows."""
     before, after = stated(job.module), stated(edited)
     added = len(after) - len(before)
     if added not in (0, 1) or any(_given(before, release) != _given(after, release) for release in releases()):
         return NoFix("a toolkit that knows a target would not get it any more")
     places = [*range(index + 1), *[index] * added, *range(index + 1, len(before))]
-    if (wrong := _gates(job.module, edited, edits) or _faults(job, index, edited, proposal, places)) is not None:
-        return wrong
-    old = before[index]
-    return Proof(_may(old).names, reached(old).names, _may(old).names, reached(old).names, evidence)
+    wrong = _gates(job.module, edited, edits) or _faults(job, index, edited, proposal, places)
+    return wrong or (before[index], before[index])
 
 
 def _given(carries: Sequence[Carry], release: str) -> dict[tuple[str, str], frozenset[str]]:
@@ -283,3 +274,7 @@ def in_a_list(source: str, at: Span) -> bool:
     nodes = ast.walk(syntax.tree) if syntax is not None else ()
     rows = [node.elts for node in nodes if isinstance(node, (ast.List, ast.Tuple))]
     return any((one.lineno, one.col_offset) == at[:2] for row in rows for one in row)
+
+
+_CHECKS = {"here": _here, "splits": _split, "repeats": _repeated, "moves": _unmoved}
+"""What shows that an edit does what a proposal of its kind says."""

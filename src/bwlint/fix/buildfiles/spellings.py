@@ -1,7 +1,4 @@
-"""Lists, flags and conditions of build files as text: where a target is written, and how another one is put there.
-
-What is proposed here need not be right: the reader that found the list reads the edited text before anybody sees it.
-"""
+"""Lists, flags and conditions of build files as text: where a target is written, and how to put another there."""
 
 from __future__ import annotations
 
@@ -72,10 +69,7 @@ def tokens(source: str, start: int, end: int) -> tuple[TargetToken, ...]:
 def beside(
     source: str, written: Sequence[TargetToken], twins: Sequence[TargetToken], added: Sequence[Target], lone: str = ""
 ) -> Piece | None:
-    """New targets behind the last of the twins, or in front of the first where their numbers are lower.
-
-    `lone` separates words without quotes. None where nothing shows how the list is separated.
-    """
+    """New targets behind the last of the twins, or in front of the first; `lone` separates words without quotes."""
     if not twins or not added:
         return None
     gap = _gap(source, written, twins[-1]) or lone or None

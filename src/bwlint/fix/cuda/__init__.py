@@ -1,8 +1,4 @@
-"""C++ and CUDA: guards of the preprocessor and tests of the running program, edited as text.
-
-A spelling is only a proposal. The reader and the interpreters judge the edited text: guards on every compile target,
-tests on every chip. An edit after which anything else than what is wanted is true does not leave this package.
-"""
+"""C++ and CUDA: guards of the preprocessor and tests of the running program, edited as text."""
 
 from __future__ import annotations
 
@@ -14,14 +10,14 @@ from bwlint.chips import ChipSet, TargetSet, group, siblings
 from bwlint.chips.wording import plain
 from bwlint.evaluate.macros import known_macro
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
 from bwlint.fix.beside import moved, stale, with_words
 from bwlint.fix.change import WantedChange
 from bwlint.fix.cuda import companions, conditions, guards
-from bwlint.fix.cuda.introduced import not_introduced
+from bwlint.fix.cuda.companions import not_introduced
 from bwlint.fix.cuda.proof import FileChecker, in_a_string
 from bwlint.fix.cuda.terms import Change as Rewrite
 from bwlint.fix.cuda.terms import edits, offsets
+from bwlint.fix.edited import apply
 from bwlint.fix.meant import said_exactly
 from bwlint.judging.context import Context
 from bwlint.judging.guards import Guarded
@@ -67,11 +63,12 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
     others = companions.of_another_generation(code, guarded.working)
     if others and change is None and (new := (job.remedy.targets - guarded.admitted).chips & _CONSUMER - guarded.chips):
         return NoFix(f"the guarded code is `{others}`, which is not for {plain(new)}")
-    if change is not None and (refusal := said_exactly(said, change)):
-        return refusal
+    if change is not None and (meant := said_exactly(said, change)):
+        return meant
     also = _also(job, code, guarded, wanted) if change is None else ()
     if isinstance(also, NoFix):
         return also
+    refusal = guarded.guard.yes if guarded.denies else guarded.guard.no
     each = [spelled(one.test) for one in (guarded.guard, *(other for other, _ in also))]
     found = _first_proved(
         job,
@@ -81,7 +78,7 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         title,
         checker,
         lambda text, words: checker.guard(text, guarded.guard, wanted, words, also),
-        () if change is None else _beside(job, guarded.guard, _refusing(guarded), change),
+        () if change is None else _beside(job, guarded.guard, refusal, change),
     )
     asked = (str(node.args[0]) for node in walk(guarded.guard.test) if node.op in ("defined", "macro"))
     own = next((one for one in asked if _defined(job.context.tree, job.module, one)), None)
@@ -97,10 +94,6 @@ def _also(job: Job, code: Code, guarded: Guarded, wanted: TargetSet) -> tuple[tu
     if guarded.denies:
         return ()
     return companions.bounded(code, guarded, here, lost) if lost else tuple(companions.opened(guarded, here, wanted))
-
-
-def _refusing(guarded: Guarded) -> Side:
-    return guarded.guard.yes if guarded.denies else guarded.guard.no
 
 
 def _spellings(

@@ -8,10 +8,10 @@ from dataclasses import replace
 from bwlint.chips import NONE
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
 from bwlint.fix.change import WantedChange
 from bwlint.fix.cuda.conditions import kept_to
 from bwlint.fix.cuda.terms import Term, edits, terms
+from bwlint.fix.edited import apply
 from bwlint.fix.edited import edited as edited_module
 from bwlint.model.facts import Function
 from bwlint.model.findings import Fix, NoFix, Proof

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from bwlint.chips import ChipSet, TargetSet, group, spelling
 from bwlint.chips.atoms import atom
@@ -27,6 +28,13 @@ _OF_OTHERS = re.compile(
 )
 """Code that is named or made for a generation whose instructions 12.x lack: `consume_sm90`, `consume<Traits, 90>`.
 CuTe's copies by TMA, which 12.x have, are called after the first chip that has it."""
+_INTRODUCED = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+(?P<macro>\w+)"
+    r"|\b(?:struct|class|union)\s+(?P<type>\w+)[^;{}()]{0,200}\{"
+    r"|(?<![\w.>])(?P<function>\w+)\s*\([^;{}()]{0,400}\)\s*\{",
+    re.M,
+)
+_CONTROL = frozenset({"if", "for", "while", "switch", "catch", "defined"})
 
 
 def opened(guarded: Guarded, guards: tuple[Guarded, ...], gained: TargetSet) -> Iterator[tuple[Gate, TargetSet]]:
@@ -43,8 +51,7 @@ def opened(guarded: Guarded, guards: tuple[Guarded, ...], gained: TargetSet) -> 
 def bounded(
     code: Code, guarded: Guarded, guards: tuple[Guarded, ...], lost: TargetSet
 ) -> tuple[tuple[Gate, TargetSet], ...] | NoFix:
-    """The guards of the function at the same border: they use what this one introduces, or have as little there.
-    None is opened to code for another generation, or in place of an error."""
+    """The guards of the function at the same border, which change with one; none opens other code or an error."""
     at, name = border(guarded.guard.test), guarded.guard.qualname
     alike = [one for one in guards if border(one.guard.test) == at]
     near = [one for one in alike if one.guard.qualname == name]
@@ -101,3 +108,35 @@ def _around(code: Code, guarded: Guarded) -> tuple[int, int]:
     """From where to where a guard and its two sides stand."""
     sides = [side.at for side in (guarded.guard.yes, guarded.guard.no) if side.at is not None]
     return offsets(code, guarded.guard.at)[0], max(offsets(code, at)[1] for at in (guarded.guard.at, *sides))
+
+
+def not_introduced(code: Code, guarded: Guarded, guards: Sequence[Guarded], gained: TargetSet) -> str | None:
+    """A name that the working side of a guard uses, and that the file introduces for others than `gained` alone."""
+    at = guarded.working.at
+    if at is None:
+        return None
+    others = (other for other in guards if other.guard.at != guarded.guard.at)
+    regions = [region for other in others for region in _regions(code, other)]
+    used = set(_WORD.findall(code.text, *offsets(code, at)))
+    missing: dict[str, bool] = {}
+    for name, place in _introduced(code.text):
+        if name in used:
+            around = [targets for start, end, targets in regions if start <= place < end]
+            lacks = any(gained - targets for targets in around)
+            missing[name] = missing.get(name, True) and lacks
+    return next((name for name in sorted(missing) if missing[name]), None)
+
+
+# one file holds many guards
+@lru_cache(maxsize=2)
+def _introduced(text: str) -> tuple[tuple[str, int], ...]:
+    found = ((next(filter(None, match.groups())), match.start()) for match in _INTRODUCED.finditer(text))
+    return tuple((name, place) for name, place in found if name not in _CONTROL)
+
+
+def _regions(code: Code, guarded: Guarded) -> Iterator[tuple[int, int, TargetSet]]:
+    """The two sides of a guard, with the targets that they are compiled for."""
+    sets, guard = guarded.sets, guarded.guard
+    for side, targets in ((guard.yes, sets.may), (guard.no, sets.live - sets.must)):
+        if side.at is not None:
+            yield (*offsets(code, side.at), targets)

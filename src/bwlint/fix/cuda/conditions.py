@@ -12,17 +12,12 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Module
 from bwlint.readers.cuda.lexer import Code
 
-_LABEL = re.compile(r"case\s+\Z")
-_BRACE_OR_LABEL = re.compile(r"[{}]|(?<!\w)case(?!\w)")
-_NUMBER = re.compile(r"\s*\(?\d+[uUlL]*\)?\s*:")
-_END_OF_LABEL = re.compile(r"\s*:")
 _PLAIN = re.compile(r"[\w.:>\-\[\]()]+")
 _MINOR = re.compile(r"minor", re.IGNORECASE)
 _BEFORE, _AFTER = ("(", ",", "=", ";", "{", "return"), (")", ",", ";", "?", "}")
 _OPERATORS = ("==", "!=", "<=", ">=", "&=", "|=")
 _NEAR = 200
 _SIGNS = {"==": "||", "!=": "&&"}
-_OPPOSITE = {"==": "!=", "!=": "=="}
 _JOINING = {"==": "and", "!=": "or"}
 _LOWER = {"==": ">=", "!=": "<"}
 _LEAST_JOINED, _LEAST_HUNDREDFOLD = 20, 300
@@ -43,26 +38,18 @@ def widened(code: Code, module: Module, test: Expr, span: Span, twin: Chip, chip
         yield from _divided(code, term, twin)
     for term in comparisons:
         yield from _beside(code, term, twin, chip)
-    yield from _labelled(code, span, twin, chip)
-    for term in found:
-        yield from _minor_joined(code, term, twin, chip)
 
 
 def bounded(
     code: Code, module: Module, roots: Sequence[tuple[Expr, Span]], change: WantedChange
 ) -> Iterator[list[Change]]:
-    """`sm >= 90` to `sm >= 90 && sm < 120`, `major < 9` to `major < 9 || major >= 12`, at all tests that ask the same;
-    `sm == 86 || sm == 89` to the same with `|| sm == 120 || sm == 121`.
-    """
+    """`sm >= 90` to `sm >= 90 && sm < 120`, `major < 9` to `major < 9 || major >= 12`, wherever that is asked."""
     found = [[term for root in _roots(module, test, span) for term in terms(code, root)] for test, span in roots]
     for term in found[0]:
         text = code.text[term.start : term.end]
         same = [one for others in found for one in others if code.text[one.start : one.end] == text]
         each = [list(kept_to(code, one, change)) for one in {one.start: one for one in same}.values()]
         yield from (list(changes) for changes in zip(*each, strict=False))
-    for term in found[0]:
-        if term.node.op == "or" and term.node.args[0]:
-            yield from _listed_too(code, term, change)
 
 
 def kept_to(code: Code, term: Term, change: WantedChange) -> Iterator[Change]:
@@ -99,19 +86,6 @@ def _number(chip: Chip, like: int) -> int:
     return chip.major if like < _LEAST_JOINED else chip.joined if like < _LEAST_HUNDREDFOLD else chip.joined * 10
 
 
-def _listed_too(code: Code, term: Term, change: WantedChange) -> Iterator[list[Change]]:
-    """One more comparison for each chip behind a list of such."""
-    last = [Term(node, *offsets(code, node.at), (term.start, term.end), term) for node in term.node.args[0] if node.at]
-    node = last[-1].node
-    op, value = _compares(node)
-    if op != "==" or value is None or len({_subject(code, one.node) for one in last if one.node.op == "cmp"}) != 1:
-        return
-    subject = code.source[slice(*offsets(code, node.args[1][0].at))]
-    numbers = dict.fromkeys(_number(chip, value) for chip in sorted(change.chips, key=lambda chip: chip.joined))
-    end = bracketed(code, last[-1])[1]
-    yield [(end, end, "".join(f"{separator(code, last[-1], '||', 20)}{subject} == {each}" for each in numbers))]
-
-
 def _roots(module: Module, test: Expr, span: Span) -> Iterator[Expr]:
     """The whole expression that a span lies in: the test, or what a variable that it reads is set to."""
     waiting, seen = [test], set[int]()
@@ -135,7 +109,7 @@ def _compared(node: Expr, twin: Chip) -> int | None:
 
 
 def _minor_dropped(code: Code, term: Term, twin: Chip) -> Iterator[list[Change]]:
-    """`major == 12 && minor == 0` to `major == 12`; `!(major == 12 && minor == 0)` to `major != 12`."""
+    """`major == 12 && minor == 0` to `major == 12`."""
     if term.node.op not in ("and", "or"):
         return
     operands = [
@@ -144,24 +118,10 @@ def _minor_dropped(code: Code, term: Term, twin: Chip) -> Iterator[list[Change]]
     for index, minor in enumerate(operands):
         if not _is_minor(code, minor, twin, term.node.op):
             continue
-        kept = [one for one in operands if one is not minor]
-        if len(kept) == 1 and term.parent is not None:
-            yield [_alone(code, term, kept[0])]
         if index:
             yield [(bracketed(code, operands[index - 1])[1], bracketed(code, minor)[1], "")]
         else:
             yield [(bracketed(code, minor)[0], bracketed(code, operands[1])[0], "")]
-
-
-def _minor_joined(code: Code, term: Term, twin: Chip, chip: Chip) -> Iterator[list[Change]]:
-    """`minor == 0` to `(minor == 0 || minor == 3)`, where the major alone would admit too much."""
-    if term.parent is None or term.parent.node.op not in ("and", "or"):
-        return
-    if _is_minor(code, term, twin, term.parent.node.op):
-        text, sign = code.source[term.start : term.end], _SIGNS[term.node.args[0]]
-        other = re.sub(rf"(?<!\w){twin.minor}(?!\w)(?!.*\d)", str(chip.minor), text, flags=re.DOTALL)
-        if other != text:
-            yield [(term.start, term.end, f"({text} {sign} {other})")]
 
 
 def _is_minor(code: Code, term: Term, twin: Chip, op: str) -> bool:
@@ -171,16 +131,6 @@ def _is_minor(code: Code, term: Term, twin: Chip, op: str) -> bool:
     left, right = node.args[1]
     named = left.at is not None and _MINOR.search(code.text[slice(*offsets(code, left.at))]) is not None
     return named and right.op == "const" and right.args[0] == twin.minor
-
-
-def _alone(code: Code, term: Term, kept: Term) -> Change:
-    """The one operand that is left, without the brackets that held two; a negation goes into the operator."""
-    text = code.source[kept.start : kept.end]
-    parent = term.parent
-    if parent is not None and parent.node.op == "not" and kept.node.op == "cmp" and kept.node.args[0] in _OPPOSITE:
-        sign = kept.node.args[0]
-        return parent.start, bracketed(code, term)[1], text.replace(sign, _OPPOSITE[sign], 1)
-    return *bracketed(code, term), text
 
 
 def _major(code: Code, term: Term, twin: Chip) -> Iterator[list[Change]]:
@@ -245,37 +195,3 @@ def _divided(code: Code, term: Term, twin: Chip) -> Iterator[list[Change]]:
     subject = text if _PLAIN.fullmatch(text) else f"({text})"
     factor = right.args[0] // twin.major
     yield [(term.start, term.end, f"{subject} / {factor} {term.node.args[0]} {twin.major}")]
-
-
-def _numbered(code: Code, label: int) -> bool:
-    """Whether all labels of the `switch` of a label are numbers: a name, or a range, may be what is to be added."""
-    opening, depth = label, 0
-    while opening > 0 and depth < 1:
-        opening -= 1
-        depth += (code.text[opening] == "{") - (code.text[opening] == "}")
-    depth = 0
-    for match in _BRACE_OR_LABEL.finditer(code.text, opening):
-        depth += (match[0] == "{") - (match[0] == "}")
-        if depth == 0:
-            break
-        if depth == 1 and match[0] == "case" and not _NUMBER.match(code.text, match.end()):
-            return False
-    return True
-
-
-def _labelled(code: Code, span: Span, twin: Chip, chip: Chip) -> Iterator[list[Change]]:
-    """`case 120:` to `case 120:` and `case 121:` below it."""
-    start, end = offsets(code, span)
-    for match in re.finditer(rf"(?<!\w){twin.joined}(0?)(?!\w)", code.text[start:end]):
-        first, last = start + match.start(), start + match.end()
-        label = _LABEL.search(code.text, code.line_start(first), first)
-        close = _END_OF_LABEL.match(code.text, last)
-        if label is None or close is None or not _numbered(code, label.start()):
-            continue
-        begin = code.line_start(first)
-        indent = code.text[begin : label.start()]
-        gap = f"\n{indent}" if not indent.strip() else " "
-        if "\r\n" in code.source:
-            gap = gap.replace("\n", "\r\n")
-        word = twin_text(code.source[label.start() : close.end()], twin, chip)
-        yield [(close.end(), close.end(), f"{gap}{word}")]

@@ -1,7 +1,4 @@
-"""Spellings of a guard of the preprocessor: the missing part beside its twin, or the family's range.
-
-What is proposed need not be right: each proposal is read again and evaluated on every target.
-"""
+"""Spellings of a guard of the preprocessor: the missing part beside its twin, or the family's range."""
 
 from __future__ import annotations
 
@@ -44,9 +41,6 @@ def widened(code: Code, test: Expr, want: Widening) -> Iterator[list[Change]]:
         yield from twins(code, term, want)
     for term in simple:
         yield from _ranges(code, term, want)
-    operands = [term for term in named if term.inside("or") and term.parent is not None and term.parent.parent is None]
-    if len(operands) > 1:
-        yield [change for term in operands for change in next(twins(code, term, want), [])]
 
 
 def suffixed(code: Code, test: Expr, chips: tuple[Chip, ...]) -> Iterator[list[Change]]:

@@ -1,8 +1,4 @@
-"""Add a sibling's macros beside those of one family member, and check both wherever one is checked.
-
-The proof: every guard of the files that are edited lets the sibling's targets through exactly where it lets the part's
-own through, if it asks for one of the macros, and nothing moves for any other target.
-"""
+"""Add a sibling's macros beside those of one family member, and check both wherever one is checked."""
 
 from __future__ import annotations
 
@@ -14,10 +10,10 @@ from pathlib import PurePath
 from bwlint.chips import NO_TARGET, Chip, ChipSet, Target, TargetSet
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
 from bwlint.fix.cuda import family_change, guards
 from bwlint.fix.cuda.proof import needs
 from bwlint.fix.cuda.terms import LONGEST_LINE, Change, Term, broken, edits, twin_text
+from bwlint.fix.edited import apply
 from bwlint.fix.edited import edited as edited_module
 from bwlint.judging.legality import legal
 from bwlint.model.facts import Gate, Module

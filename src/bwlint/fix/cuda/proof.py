@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +13,6 @@ from bwlint.fix.edited import outline
 from bwlint.judging.legality import legal, short
 from bwlint.model.facts import Gate, Module, Operation, Side
 from bwlint.model.findings import NoFix, Proof
-from bwlint.model.kinds import ANSWERS
 from bwlint.readers.cuda.bodies import stretches
 from bwlint.readers.cuda.cut import cut
 from bwlint.world.gates import refuses
@@ -47,9 +45,7 @@ class FileChecker:
     def guard(
         self, text: str, guard: Gate, wanted: TargetSet, evidence: str, also: Sequence[tuple[Gate, TargetSet]] = ()
     ) -> Proof | NoFix:
-        """The proof that `guard` lets exactly `wanted` of the targets that get there through, nothing else moved but
-        the guards that are mended along with what they are to let through.
-        """
+        """The proof that `guard` lets exactly `wanted` of its targets through, and nothing else moves but `also`."""
         edited = edited_module(self.module, text)
         here = _index(self.module.guards, guard)
         along = {_index(self.module.guards, other): targets for other, targets in also}
@@ -121,9 +117,7 @@ class FileChecker:
     def gate(
         self, text: str, gate: Gate, sets: Sets, change: WantedChange, evidence: str, also: tuple[Gate, ...] = ()
     ) -> Proof | NoFix:
-        """The proof that the test of `gate` holds on exactly the chips of `change`, and that nothing but those of
-        `also`, which ask the same, moves with it.
-        """
+        """The proof that a test holds on exactly the chips of `change`, and nothing else moves but `also`."""
         edited = edited_module(self.module, text)
         here = _index(self.module.gates, gate)
         if here is None or not self._same_outline(edited, frozenset()):
@@ -147,10 +141,6 @@ class FileChecker:
             if old is None or new is None or not shifted(old, new) <= change.chips:
                 return NoFix(f"the edit would also change the test at line {other.at[0]}")
             if shifted(old, new) and other.chain not in chains and other.leaf not in leaves and other not in gates:
-                if _asks(gates[0], other):
-                    return NoFix(
-                        f"the test at line {other.at[0]} makes the same check: the code behind both must be for them"
-                    )
                 return NoFix(f"the edit would also change the test at line {other.at[0]}")
         return None
 
@@ -175,12 +165,6 @@ def _filled(source: str, module: Module, tree: Tree) -> Iterator[tuple[str, Targ
         bodies = stretches(file.code, file.text, file.found, scope)
         left = TargetSet.union(tree.compiled(module, path) for path in bodies)
         yield scope.name, tree.compiled(module, file.found.path(scope.open)), left
-
-
-def _asks(gate: Gate, other: Gate) -> bool:
-    """Whether a test calls the function that another one answers for."""
-    name = gate.name.rpartition(".")[2] or gate.name
-    return gate.kind in ANSWERS and bool(name) and re.search(rf"\b{re.escape(name)}\s*\(", other.text) is not None
 
 
 def needs(module: Module) -> list[Operation]:

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
 from bwlint.fix.cuda.terms import edits, offsets
+from bwlint.fix.edited import apply
 from bwlint.fix.edited import edited as edited_module
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.readers.cuda.lexer import Code, clean, matching

@@ -29,10 +29,7 @@ Change = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A node of a condition; `start` and `end` are offsets, without brackets around it.
-
-    Brackets within `limits` are part of the condition; those of `if (...)` or a call are not.
-    """
+    """A node of a condition, without brackets around it; those within `limits` are part of the condition."""
 
     node: Expr
     start: int
@@ -45,10 +42,7 @@ class Term:
 
 
 def terms(code: Code, test: Expr, limits: tuple[int, int] | None = None) -> tuple[Term, ...]:
-    """The condition and every operand in it, outermost first; what another place defines is left out.
-
-    `limits` are those of the whole condition, where it has brackets of its own.
-    """
+    """The condition and every operand in it, outermost first; `limits` are those of the whole with its brackets."""
     found: list[Term] = []
     waiting: list[tuple[Expr, Term | None]] = [(test, None)]
     while waiting and len(found) < MAX_TERMS:
@@ -85,10 +79,7 @@ def bracketed(code: Code, term: Term) -> tuple[int, int]:
 
 
 def separator(code: Code, term: Term, sign: str, length: int, *, directive: bool = False) -> str:
-    """What to write between a term and one of `length` characters that is added behind it, in the file's layout.
-
-    Where nothing shows how lines are broken, a directive is continued below its first operand.
-    """
+    """What to write between a term and one of `length` characters behind it, in the file's layout."""
     joined = [one for one in _separators(code, term) if sign in one]
     breaks = broken(code, term, sign)
     plain = f" {sign} "

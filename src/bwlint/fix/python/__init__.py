@@ -1,11 +1,8 @@
-"""Tests of a running Python program, rewritten by codemods.
-
-A spelling is only a proposal. What decides is the interpreter, which runs the edited text: an edit whose set
-is not exactly what is wanted does not leave this package.
-"""
+"""Tests of a running Python program: an edit is tried on every chip before anybody sees it."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -18,19 +15,21 @@ from bwlint.chips.spelling import IN_NAMES, PREFIX
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
-from bwlint.fix.meant import meant_exactly, said_exactly
-from bwlint.fix.python.apart import kept_apart
+from bwlint.fix.edited import apply
+from bwlint.fix.edited import edited as edited_module
+from bwlint.fix.meant import said_exactly
 from bwlint.fix.python.place import Candidate, ConditionPlace
-from bwlint.fix.python.proof import GateChecker, compares_limit
+from bwlint.fix.python.proof import compares_limit, prove
+from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.judging.siblings import MAX_DEFINITIONS, asks
-from bwlint.model.expr import Expr, is_text, walk, walk_through
-from bwlint.model.facts import Gate, Module, Path
+from bwlint.model.expr import Expr, Span, is_text, walk, walk_through
+from bwlint.model.facts import Path
 from bwlint.model.findings import Fix, NoFix, Proof
 from bwlint.model.kinds import GateKind
+from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
 from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged
-from bwlint.world.tree import Sets, Tree
 
 __all__ = ["TABLES", "UNKNOWN", "Spelling", "bounded_at", "first_proved", "mend", "origin", "propose"]
 
@@ -53,20 +52,19 @@ def mend(job: Job) -> Fix | NoFix:
     leaves_out = bool(remedy.chips - judged.core) == judged.denies and remedy.chips != judged.core
     beyond: Literal["admit", "bound"] | None = "bound" if leaves_out else "admit" if doubt else None
     wanted = _wanted(judged, place, remedy.chips)
-    tree, evidence = job.context.tree, remedy.evidence
     change = WantedChange.between(judged.sets, remedy.chips, beyond)
     if isinstance(change, WantedChange):
         told = (said_exactly(one.gate.comment, change) for one in deciding(job, judged))
         if (said := next(filter(None, told), None)) is not None:
             return said
     if remedy.at is not None:
-        whole = propose(tree, job.module, job.root, place.gate, place.sets, wanted, job.source, evidence, None)
-        parted = kept_apart(job, whole, remedy.at) if isinstance(whole, Fix) else whole
+        whole = propose(job, place, wanted, None)
+        parted = _kept_apart(job, whole, remedy.at) if isinstance(whole, Fix) else whole
         if isinstance(parted, Fix):
             return parted
     if leaves_out:
         return _left_out(job, judged, place, doubt)
-    fix = propose(tree, job.module, job.root, place.gate, place.sets, wanted, job.source, evidence, doubt, beyond)
+    fix = propose(job, place, wanted, doubt, beyond)
     return _decided_elsewhere(job, place) or fix if fix == UNKNOWN else fix
 
 
@@ -116,13 +114,14 @@ def _bound(
         return said
     found: list[Fix] = []
     for one in (place, *_set_again(job, place)):
-        given = (job.context.tree, job.module, job.root, one.gate, one.sets, wanted, job.source, job.remedy.evidence)
-        fix = propose(*given, doubt, "bound", beside=beside)
+        fix = propose(job, one, wanted, doubt, "bound", beside=beside)
         if isinstance(fix, NoFix) and not found:
             return fix
         found += [fix] if isinstance(fix, Fix) else []
     for one in (other for other in job.context.beside(job.module) if other.at in job.remedy.also):
-        bound = _bounded_too(job, one, _wanted(judged, one, job.remedy.chips), doubt)
+        apart = _wanted(judged, one, job.remedy.chips)
+        tried = (propose(job, one, apart, doubt, "bound", beside=beside) for beside in (False, True))
+        bound = next((fix for fix in tried if isinstance(fix, Fix)), None)
         if bound is None:
             return NoFix(f"line {one.at.line} sends {plain(gone & job.context.targets)} there too: bound both checks")
         found.append(bound)
@@ -144,11 +143,9 @@ def _at_callers(job: Job, judged: Judged, place: Judged, doubt: str | None) -> F
         if (said := patched(job, user)) is not None:
             return said
         source = job.source if user.module is job.module else Texts().source(user.module.path) or ""
-        wanted = _wanted(judged, user, job.remedy.chips)
-        given = (job.context.tree, user.module, job.root, user.gate, user.sets, wanted, source, job.remedy.evidence)
-        fix = propose(*given, doubt, "bound", beside=True)
         draft = replace(job.draft, place=replace(job.draft.place, module=user.module))
         theirs = replace(job, draft=draft, source=source, judged=user)
+        fix = propose(theirs, user, _wanted(judged, user, job.remedy.chips), doubt, "bound", beside=True)
         whole = with_words(theirs, fix, (user,), user, gone) if isinstance(fix, Fix) else fix
         if isinstance(whole, NoFix):
             return whole
@@ -198,18 +195,6 @@ def _decided_elsewhere(job: Job, judged: Judged) -> NoFix | None:
 def _returns(judged: Judged) -> tuple[tuple[Path, Expr], ...]:
     function = judged.module.functions.get(judged.gate.qualname)
     return function.returns if function is not None else ()
-
-
-def _bounded_too(job: Job, one: Judged, wanted: ChipSet, doubt: str | None) -> Fix | None:
-    """The bound at another test, where it decides or beside what it asks."""
-    tree, module, evidence = job.context.tree, job.module, job.remedy.evidence
-    for beside in (False, True):
-        fix = propose(
-            tree, module, job.root, one.gate, one.sets, wanted, job.source, evidence, doubt, "bound", beside=beside
-        )
-        if isinstance(fix, Fix):
-            return fix
-    return None
 
 
 def _set_again(job: Job, place: Judged) -> Iterator[Judged]:
@@ -265,49 +250,40 @@ def origin(job: Job, judged: Judged) -> Judged:
 
 
 def propose(
-    tree: Tree,
-    module: Module,
-    root: str,
-    gate: Gate,
-    sets: Sets,
+    job: Job,
+    judged: Judged,
     wanted: ChipSet,
-    source: str,
-    evidence: str,
-    unsafe_reason: str | None,
+    doubt: str | None,
     beyond: Literal["admit", "bound"] | None = None,
     *,
     beside: bool = False,
 ) -> Fix | NoFix:
-    """The fix after which the test of `gate` holds on exactly the chips `wanted`, or why there is none.
+    """The fix after which a test in the file of `job` holds on exactly the chips `wanted`: safe without a `doubt`.
 
-    `source` is the text that `module` was read from, without a byte order mark. The fix is safe unless
-    `unsafe_reason` says why not; the words of both stand in its proof. `beyond` is what it does more than to complete a
-    family; `beside` bounds what a helper answers where it is asked.
+    `beyond` is what it does more than to complete a family; `beside` bounds what a helper answers where it is asked.
     """
-    change = WantedChange.between(sets, wanted, beyond)
+    change, gate = WantedChange.between(judged.sets, wanted, beyond), judged.gate
     if isinstance(change, NoFix):
         return change
-    at = gate.at if beside else gate.leaf or gate.at
-    place = ConditionPlace(tree, module, root, gate, sets, source, at, change)
-    if said := meant_exactly(gate, place.span, source, change):
-        return said
-    if compares_limit(gate, place.span, module):
+    place = ConditionPlace.of(job, judged, change, gate.at if beside else None)
+    if isinstance(place, NoFix):
+        return place
+    if compares_limit(gate, place.span, job.module):
         return NoFix("the literal is compared with a queried shared-memory limit")
-    untold = import_module(f"{__name__}.rows").untold if gate.kind in TABLES and not unsafe_reason else None
+    untold = import_module(f"{__name__}.rows").untold if gate.kind in TABLES and not doubt else None
     if untold is not None and isinstance(why := untold(place), NoFix):
         return why
     spellings = (_of("rows"),) if gate.kind in TABLES else (_of("asked"),) if beside else _SPELLINGS
-    proved = first_proved(place, spellings, _words(evidence, unsafe_reason))
+    evidence = job.remedy.evidence
+    proved = first_proved(place, spellings, f"{evidence} (unsafe: {doubt})" if doubt else evidence)
     if isinstance(proved, NoFix):
         return proved
-    candidate, proof = _with_words(place, *proved, proved=not unsafe_reason)
-    return Fix("unsafe" if unsafe_reason else "safe", change.kind, _title(change, candidate), candidate, proof)
+    candidate, proof = _with_words(place, *proved, proved=not doubt)
+    return Fix("unsafe" if doubt else "safe", change.kind, _title(change, candidate), candidate, proof)
 
 
 def _with_words(place: ConditionPlace, candidate: Candidate, proof: Proof, *, proved: bool) -> tuple[Candidate, Proof]:
-    """An edit with those of the words beside the gate that name one member of the family that it admits now. Of an
-    edit that is not `proved` only what the words demand moves: what they tell of the one is not known of the other.
-    """
+    """An edit with those of the words beside the gate; if it is not `proved`, only what the words demand moves."""
     from bwlint.fix.beside import demands, moved, stale
 
     change, module, source = place.change, place.module, place.source
@@ -316,7 +292,7 @@ def _with_words(place: ConditionPlace, candidate: Candidate, proof: Proof, *, pr
     found = stale(module, source, place.gate, refusal, change.twins, change.chips) if spoken else []
     meant = [one for one in found if proved or one.literal or demands(source[one.start : one.end])]
     edits = [edit for words in meant for edit in moved(module, source, words, change.chips | change.twins)]
-    both = GateChecker(place).prove((*edits, *candidate), proof.evidence) if edits else None
+    both = prove(place, (*edits, *candidate), proof.evidence) if edits else None
     return ((*edits, *candidate), both) if isinstance(both, Proof) else (candidate, proof)
 
 
@@ -358,7 +334,6 @@ def first_proved(
     """The first proposal that holds, with its proof; else why the first one does not."""
     if place.change.kind != "bound" and (said := place.misnamed) is not None:
         return said
-    checker = GateChecker(place)
     refusal: NoFix | None = None
     for spelling in spellings:
         candidates = spelling(place)
@@ -366,15 +341,11 @@ def first_proved(
             refusal = refusal or candidates
             continue
         for candidate in candidates:
-            proof = checker.prove(candidate, evidence)
+            proof = prove(place, candidate, evidence)
             if isinstance(proof, Proof):
                 return candidate, proof
             refusal = refusal or proof
     return refusal or UNKNOWN
-
-
-def _words(evidence: str, unsafe_reason: str | None) -> str:
-    return f"{evidence} (unsafe: {unsafe_reason})" if unsafe_reason else evidence
 
 
 def _title(change: WantedChange, candidate: Candidate) -> str:
@@ -385,3 +356,40 @@ def _title(change: WantedChange, candidate: Candidate) -> str:
     region = edit.region
     inserted = (region.line, region.column) == (region.end_line, region.end_column)
     return f"{change.title}: {'add' if inserted else 'write'} `{text}`"
+
+
+def _kept_apart(job: Job, fix: Fix, own: Span) -> Fix | NoFix:
+    """A fix that opens a test, without what stands at `own`; `NoFix` where that is not first or last behind it."""
+    syntax, judged = parse(job.source), job.judged
+    node = _tested(syntax, job.draft.at, own) if syntax is not None else None
+    if syntax is None or node is None or judged is None or len(fix.edits) != 1:
+        return NoFix("the statement is not one of those behind the test alone")
+    place = next(n for n, one in enumerate(node.body) if span(one).holds(own))
+    is_first, is_last = place == 0, place == len(node.body) - 1
+    old = job.source[syntax.start(node) : syntax.start(node.body[0])]
+    longer = apply(job.source, fix.edits)
+    new = longer[syntax.start(node) : syntax.start(node.body[0]) + len(longer) - len(job.source)]
+    if is_first == is_last or node.orelse or old.count("\n") != 1:
+        return NoFix("the statement stands among others")
+    last = node.body[0 if is_first else -2].end_lineno or 0
+    at = syntax.offset(last + 1, 0)
+    longer_by = len(longer) - len(job.source) if is_first else 0
+    header = (new if is_first else old)[: syntax.end(node.test) - syntax.start(node) + longer_by] + ":\n"
+    again = syntax.edit(job.module.path, at, at, syntax.indent(node.lineno) + header)
+    edits = (again,) if is_first else (*fix.edits, again)
+    edited = edited_module(job.module, apply(job.source, edits))
+    tree = job.context.tree.edited(edited)
+    had, has = ([tree.sets(one, gate) for gate in one.gates] for one in (job.module, edited))
+    sets = {tuple(one.may.names) for one in has if one is not None}
+    if len(has) != len(had) + 1 or not {fix.proof.before_may, fix.proof.after_may} <= sets:
+        return NoFix("the edited file has other tests than wanted")
+    return replace(fix, edits=edits, title=f"{fix.title}, in a test of its own")
+
+
+def _tested(syntax: Syntax, at: Span, own: Span) -> ast.If | None:
+    """The `if` at a place, one of whose statements holds another place."""
+    for node in ast.walk(syntax.tree):
+        tests = isinstance(node, ast.If) and (span(node.test).holds(at) or at.holds(span(node.test)))
+        if isinstance(node, ast.If) and tests and any(span(one).holds(own) for one in node.body):
+            return node
+    return None

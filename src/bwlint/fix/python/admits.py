@@ -12,10 +12,10 @@ from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
 from bwlint.fix.python import TABLES, UNKNOWN, first_proved, rows
-from bwlint.fix.python.items import behind
+from bwlint.fix.python.listed import behind
 from bwlint.fix.python.methods import EXACT, FAMILY
 from bwlint.fix.python.place import Candidate, ConditionPlace
-from bwlint.fix.python.syntax import Syntax, parse
+from bwlint.fix.python.syntax import Syntax
 from bwlint.model.findings import Fix, NoFix
 
 _LIST = (ast.List, ast.Tuple, ast.Set)
@@ -44,9 +44,7 @@ def mend(job: Job) -> Fix | NoFix:
 
 def widened(place: ConditionPlace) -> Iterator[Candidate]:
     """`[100, 103]` to `[100, 103, 120, 121]`, `major == 10` to `major in (10, 12)`, `major != 10` likewise."""
-    syntax = parse(place.source)
-    if syntax is None:
-        return
+    syntax = place.syntax
     path, chips = place.module.path, place.change.chips
     nodes = sorted(syntax.within(place.span), key=lambda node: not isinstance(node, ast.BoolOp))  # whole `or`s first
     for node in nodes:

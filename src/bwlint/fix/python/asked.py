@@ -22,11 +22,11 @@ _CAPABILITIES = [(chip.major, chip.minor) for chip in CHIPS]
 
 def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     """Every operand of the test whose helper reads the capability in words that this file has too."""
-    syntax, path = parse(place.source), place.module.path
+    syntax, path = place.syntax, place.module.path
     first = min(place.change.chips, key=lambda chip: chip.joined)
     asked, bound = {one.at: one for one in walk(place.gate.test)}, f"({first.major}, {first.minor})"
-    for node in syntax.within(place.span) if syntax is not None else ():
-        if syntax is None or not isinstance(node, (ast.Call, ast.Name)) or span(node) not in asked:
+    for node in syntax.within(place.span):
+        if not isinstance(node, (ast.Call, ast.Name)) or span(node) not in asked:
             continue
         own = asked[span(node)]
         for helper in (place.tree.function(place.module, one.args[0]) for one in _calls(own, place.module)):
@@ -57,9 +57,7 @@ def _names(node: ast.AST) -> set[str]:
 def _read(
     place: ConditionPlace, here: Syntax, helper: FunctionValue, node: ast.expr
 ) -> Iterator[tuple[str, Candidate]]:
-    """How a helper reads the capability, as this file would write it where `node` calls that, with the imports that it
-    needs.
-    """
+    """How a helper reads the capability, as this file would write it at `node`, with the imports for that."""
     own, theirs = place.module.names, helper.module.names
     same = helper.module.path == place.module.path
     syntax = here if same else parse(Texts().source(helper.module.path) or "")
@@ -67,7 +65,7 @@ def _read(
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and helper.owner is not None:
         arguments = [here.segment(node.func.value), *arguments]  # what a method is asked of
     given = dict(zip(helper.function.params, arguments, strict=False))
-    if syntax is None or any(_tells_why(each) or _passes_without(each) for each in _called(place, helper)):
+    if syntax is None or any(_tells_why_or_passes(each) for each in _called(place, helper)):
         return  # a check beside the call would leave the reason untold, or raise on a machine without a GPU
     for at in _capabilities(place, helper.module, helper.function.returns):
         names = _names(_at(syntax, at)) - given.keys()
@@ -87,14 +85,11 @@ def _called(place: ConditionPlace, helper: FunctionValue) -> Iterator[FunctionVa
     yield from filter(None, (place.tree.function(helper.module, one.args[0]) for one in calls))
 
 
-def _tells_why(helper: FunctionValue) -> bool:
-    """Whether a helper answers with a reason."""
-    return any(is_text(value) for _, value in helper.function.returns)
-
-
-def _passes_without(helper: FunctionValue) -> bool:
-    """Whether a helper says yes where there is no device: `not torch.cuda.is_available() or ...`."""
+def _tells_why_or_passes(helper: FunctionValue) -> bool:
+    """Whether a helper answers with a reason, or yes without a device: `not torch.cuda.is_available() or ...`."""
     for path, value in helper.function.returns:
+        if is_text(value):
+            return True
         parts = value.args[0] if value.op == "or" else path if value.op == "const" and value.args[0] else ()
         calls = (one.args[0] for one in parts if one.op == "not" and one.args[0].op == "call")
         if any(one.args[0].args[-1] == "is_available" for one in calls):

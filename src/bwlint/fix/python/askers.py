@@ -13,11 +13,10 @@ from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.beside import place
 from bwlint.fix.python.place import named_in
-from bwlint.fix.python.surely import surely
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.judging.behind import hits
 from bwlint.judging.siblings import asking, is_global
-from bwlint.model.expr import walk_through
+from bwlint.model.expr import Span, walk_through
 from bwlint.model.facts import Use
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
@@ -30,6 +29,10 @@ from bwlint.world.libraries import PROOF
 
 _PATCHES = re.compile(r"\b(?:patch|setattr)\b|\bmock\.")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_CHOOSING = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_WHOLE = (ast.With, ast.AsyncWith, ast.For, ast.AsyncFor)
+_LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Yield)
+_EXITS = ("exit", "_exit", "quit")
 
 
 def askers(job: Job, judged: Judged, origin: Judged) -> Iterator[Judged]:
@@ -48,10 +51,7 @@ def askers(job: Job, judged: Judged, origin: Judged) -> Iterator[Judged]:
 
 
 def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet, *, tests: bool = False) -> NoFix | None:
-    """Why a gate is not bounded: a user has an arm for the chips, runs on them, or has no such need; or its name.
-
-    `tests` lets those be skipped of which nothing is known, up to half of them.
-    """
+    """Why a gate is not bounded: who asks it, or its name; with `tests` up to half of them may be unknown."""
     said = plain(gone & job.context.targets)
     if (own := next(filter(None, (_own_arm(job, user, gone) for user in users)), None)) is not None:
         return NoFix(f"the bound would cut off the path for {said} at {own}")
@@ -154,9 +154,7 @@ def _is_known(job: Job, judged: Judged, users: Sequence[Judged]) -> bool:
 
 
 def _nothing_works(job: Job, user: Judged, syntax: Syntax, gone: ChipSet) -> bool:
-    """Whether a class that answers for its chips can do nothing on some: each of its methods surely fails there, or
-    reads what only one that fails has made.
-    """
+    """Whether each method of a class surely fails on some chips, or reads what only one that fails has made."""
     owner = user.gate.qualname.rpartition(".")[0]
     shown = job.context.evidence.methods(user.module, owner) if owner in user.module.classes else ()
     fails = {name for name, needs in shown if any(one.kind in SHOWN_BY_TREE and gone <= one.against for one in needs)}
@@ -173,9 +171,7 @@ def _attributes(node: ast.AST, use: type[ast.expr_context]) -> set[str]:
 
 
 def _is_shown(job: Job, user: Judged, use: Use, gone: ChipSet) -> bool:
-    """Whether a use surely reaches code that the tree itself shows to fail on all of some chips; in a test that is
-    skipped there, also code of a known library.
-    """
+    """Whether a use surely reaches code that the tree (in a test: a known library) shows to fail on some chips."""
     evidence, called = job.context.evidence, use.how == "call"
     direct = operation_in(use.name) if called else None
     if direct is not None and not direct.chips & gone:
@@ -201,3 +197,36 @@ def _runs(syntax: Syntax, user: Judged) -> Iterator[Sequence[ast.stmt]]:
         for node in (inner for one in marked for inner in ast.walk(one)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test"):
                 yield node.body
+
+
+def surely(body: Sequence[ast.stmt], at: Span, gate: Span) -> bool:
+    """Whether who is let through by a gate reaches `at`: no other test is around it, and nothing before it leaves."""
+    for statement in body:
+        place = span(statement)
+        if place.holds(at):
+            return _within(statement, at, gate)
+        if place[2:] > gate[:2] and not place.holds(gate) and _leaves(statement):
+            return False
+    return False
+
+
+def _within(statement: ast.stmt, at: Span, gate: Span) -> bool:
+    if isinstance(statement, _WHOLE):
+        return surely(statement.body, at, gate)
+    if isinstance(statement, ast.If):
+        arms = (statement.body, statement.orelse)
+        return span(statement).holds(gate) and any(surely(arm, at, gate) for arm in arms)
+    if not isinstance(statement, (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Assert)):
+        return False
+    choosing = (node for node in ast.walk(statement) if isinstance(node, _CHOOSING))
+    return not any(span(node).holds(at) for node in choosing)
+
+
+def _leaves(statement: ast.stmt) -> bool:
+    """Whether a statement may end what it stands in otherwise than by an error or a skip."""
+    for node in ast.walk(statement):
+        called = node.func if isinstance(node, ast.Call) else None
+        name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+        if isinstance(node, _LEAVING) or name in _EXITS:
+            return True
+    return False

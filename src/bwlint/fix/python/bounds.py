@@ -6,18 +6,19 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bwlint.chips import EVERY, ChipSet, chip_of_number
+from bwlint.chips import EVERY, Chip, ChipSet, chip_of_number
 from bwlint.chips.mentions import mentioned
 from bwlint.fix.python.admits import widened
-from bwlint.fix.python.declared import ended, made_of, spelled
 from bwlint.fix.python.methods import named
 from bwlint.fix.python.place import Candidate, ConditionPlace
-from bwlint.fix.python.syntax import Syntax, parse
+from bwlint.fix.python.syntax import Syntax
 
 _MOST_MAJORS = 2
 _LISTS = (ast.List, ast.Tuple, ast.Set)
 _MAJORS = frozenset(chip.major for chip in EVERY)
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+_PAIR = 2
+"""The major and the minor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,9 @@ class _Bound:
 
 def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     """Every way to leave chips out of what a test names or bounds, the most idiomatic first."""
-    syntax = parse(place.source) if place.change.kind == "bound" else None
-    if syntax is None:
+    if place.change.kind != "bound":
         return
-    yield from ended(place)
+    syntax = place.syntax
     for node in syntax.within(place.span):
         for text in _without(place, syntax, node):
             yield (syntax.edit(place.module.path, syntax.start(node), syntax.end(node), text),)
@@ -51,9 +51,6 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
         end = _first_out(bound.value, place.change.chips) if bound is not None else ""
         if bound is not None and not bound.lower and end:
             yield syntax.joined(place.module.path, node, "or", [syntax.segment(node), f"{bound.subject} >= {end}"])
-        elif bound is not None and isinstance(bound.value, ast.Call) and end:  # whose class may have no `<`
-            without = f"not {bound.subject} >= {end}"
-            yield syntax.joined(place.module.path, node, "and", [syntax.segment(node), without])
         if isinstance(node, ast.Call):
             yield from _shut_above(place, syntax, node)
     yield from widened(place)
@@ -63,7 +60,6 @@ def _without(place: ConditionPlace, syntax: Syntax, node: ast.expr) -> Iterator[
     gone = place.change.chips
     if isinstance(node, ast.Compare):
         yield from _compared(place, syntax, node)
-        yield from _one_left(syntax, node, gone)
     elif isinstance(node, _LISTS):
         yield from _rest(syntax, node, node.elts, gone)
     elif isinstance(node, ast.BoolOp):
@@ -79,16 +75,6 @@ def _shut_above(place: ConditionPlace, syntax: Syntax, call: ast.Call) -> Iterat
         if end:
             asked = [syntax.segment(call), f"not {syntax.segment(call.func)}({end})"]
             yield syntax.joined(place.module.path, call, "and", asked)
-
-
-def _one_left(syntax: Syntax, node: ast.Compare, gone: ChipSet) -> Iterator[str]:
-    """`major in (10, 12)` to `major == 10`."""
-    listed = node.comparators[0]
-    if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)) and isinstance(listed, _LISTS):
-        kept = [item for item in listed.elts if not _names_only(syntax, item, gone)]
-        if len(kept) == 1 < len(listed.elts):
-            sign = "==" if isinstance(node.ops[0], ast.In) else "!="
-            yield f"{syntax.segment(node.left)} {sign} {syntax.segment(kept[0])}"
 
 
 def _rest(syntax: Syntax, node: ast.expr, parts: Sequence[ast.expr], gone: ChipSet) -> Iterator[str]:
@@ -124,7 +110,6 @@ def _names_only(syntax: Syntax, node: ast.expr, gone: ChipSet) -> bool:
 def _compared(place: ConditionPlace, syntax: Syntax, node: ast.Compare) -> Iterator[str]:
     bound = _bound(syntax, node)
     if bound is None:
-        yield from _other_way_round(place, syntax, node)
         return
     if isinstance(bound.value, ast.Constant) and bound.value.value in _MAJORS:
         # a `not` around it, or one that the bound itself stands for, turns the set round
@@ -141,15 +126,6 @@ def _compared(place: ConditionPlace, syntax: Syntax, node: ast.Compare) -> Itera
     if low not in ("", syntax.segment(bound.value)) and above and end != _first_out(bound.value, above):
         inside = f"{low} <= {bound.subject} < {_first_out(bound.value, above)}"
         yield inside if bound.lower else f"not ({inside})"
-
-
-def _other_way_round(place: ConditionPlace, syntax: Syntax, node: ast.Compare) -> Iterator[str]:
-    """`major == 9` to `major != 10`, where all but one generation is to be refused."""
-    kept = sorted({chip.major for chip in ~place.change.wanted})
-    value = node.comparators[0]
-    one = len(node.ops) == len(kept) == 1 and isinstance(node.ops[0], ast.Eq)
-    if one and isinstance(value, ast.Constant) and value.value in _MAJORS:
-        yield f"{syntax.segment(node.left)} != {kept[0]}"
 
 
 def _listed(bound: _Bound, majors: list[int]) -> Iterator[str]:
@@ -190,3 +166,20 @@ def _first_out(value: ast.expr, chips: ChipSet) -> str:
     if value.value in _MAJORS:
         return str(first.major)
     return str(first.joined) if chip_of_number(value.value) is not None else ""
+
+
+def made_of(call: ast.Call) -> list[ast.expr]:
+    """What an object of two numbers is made of, `Arch(10, 3)` or `Arch(major=10, minor=3)`; nothing of other calls."""
+    parts = call.args or [one.value for one in call.keywords]
+    is_class = ast.unparse(call.func).rpartition(".")[2][:1].isupper()
+    return parts if is_class and len(parts) == len([*call.args, *call.keywords]) == _PAIR else []
+
+
+def spelled(value: ast.expr, chip: Chip) -> str:
+    """A capability, written as another one is: `(10, 3)`, `Arch(10, 3)`, `Arch(major=10, minor=3)`, 103."""
+    if isinstance(value, ast.Tuple):
+        return f"({chip.major}, {chip.minor})"
+    if isinstance(value, ast.Call) and made_of(value):
+        names = [f"{one.arg}=" for one in value.keywords] or ["", ""]
+        return f"{ast.unparse(value.func)}({names[0]}{chip.major}, {names[1]}{chip.minor})"
+    return str(chip.joined) if isinstance(value, ast.Constant) else ""

@@ -1,7 +1,4 @@
-"""Questions that a chip has no answer to, in a function that has another way already: its `else`, in a handler too.
-
-`if pynvml: ask else: estimate` gets `except pynvml.NVMLError_NotSupported: estimate` around what is asked.
-"""
+"""Questions that a chip has no answer to: the function's `else` branch, in an exception handler too."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Sequence
 
 from bwlint.chips.products import memory_error
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.facts import Module
@@ -64,7 +61,8 @@ def _branch(syntax: Syntax, job: Job) -> tuple[ast.If, ast.stmt, str] | None:
     if node is None or first is None or not node.orelse or not _speaks_of(node.test, owner.id):
         return None
     asking = node.body[node.body.index(first) :]
-    free = not any(_speaks_of(one, owner.id) or _raises(one) for one in node.orelse)
+    raises = any(isinstance(inner, ast.Raise) for one in node.orelse for inner in ast.walk(one))
+    free = not raises and not any(_speaks_of(one, owner.id) for one in node.orelse)
     free = free and not any(map(_has_text_of_lines, (*asking, *node.orelse)))
     return (node, first, owner.id) if free and _ends(node.body[-1]) == _ends(node.orelse[-1]) != () else None
 
@@ -72,10 +70,6 @@ def _branch(syntax: Syntax, job: Job) -> tuple[ast.If, ast.stmt, str] | None:
 def _speaks_of(node: ast.AST, name: str) -> bool:
     names = {one.id.lower() for one in ast.walk(node) if isinstance(one, ast.Name)}
     return any(name.lower() in one or "nvml" in one for one in names)
-
-
-def _raises(node: ast.AST) -> bool:
-    return any(isinstance(one, ast.Raise) for one in ast.walk(node))
 
 
 def _has_text_of_lines(node: ast.AST) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from bwlint.chips import chip_of_number
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
 from bwlint.fix.python.place import Candidate, ConditionPlace
-from bwlint.fix.python.syntax import Syntax, parse
+from bwlint.fix.python.syntax import Syntax
 from bwlint.readers.spans import span
 
 _NUMBER = re.compile(rf"(?<![A-Za-z0-9])(?:{IN_NAMES})?({NUMBER})(?={SUFFIX}(?![A-Za-z0-9]))")
@@ -19,13 +19,11 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     """`has_sm120` to `has_sm120 or has_sm121`, where the file sets that flag too."""
     if not place.sets.flags:
         return
-    syntax = parse(place.source)
-    if syntax is None:
-        return
+    syntax = place.syntax
     names = [node for node in syntax.within(place.span) if isinstance(node, ast.Name)]
     for node in names:
         twins = _twins(place, node.id)
-        if twins and all(_is_set(syntax, node, twin) for twin in twins) and not _asked(names, twins):
+        if twins and all(_is_set(syntax, node, twin) for twin in twins) and not any(one.id in twins for one in names):
             yield _joined(place, syntax, node, twins)
 
 
@@ -48,20 +46,9 @@ def _is_set(syntax: Syntax, use: ast.Name, name: str) -> bool:
     return name in given | {one.id for one in above if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
-def _asked(names: list[ast.Name], twins: list[str]) -> bool:
-    return any(node.id in twins for node in names)
-
-
 def _joined(place: ConditionPlace, syntax: Syntax, node: ast.Name, twins: list[str]) -> Candidate:
     path, start, end = place.module.path, syntax.start(node), syntax.end(node)
     added = "".join(f" or {twin}" for twin in twins)
-    if not _binds_tighter(syntax.parents[node]):
+    if syntax.is_free(node, "or"):
         return (syntax.edit(path, end, end, added),)
     return (syntax.edit(path, start, end, f"({node.id}{added})"),)
-
-
-def _binds_tighter(around: ast.AST) -> bool:
-    """Whether `or` needs parentheses inside a node."""
-    if isinstance(around, ast.BoolOp):
-        return isinstance(around.op, ast.And)
-    return not isinstance(around, (ast.If, ast.While, ast.Assign, ast.Return, ast.Assert, ast.keyword))

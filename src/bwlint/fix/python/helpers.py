@@ -1,8 +1,4 @@
-"""Calls of helpers that ask for one part, made to ask for its family: with another helper of the scanned tree.
-
-No name of a helper is known here. Those of the tree whose names differ in the number of a target alone are run on every
-chip, as if under every toolkit; one will do if it answers as the old one does wherever nothing is to change.
-"""
+"""Calls of helpers that ask for one part, made to ask for its family: with another helper of the scanned tree."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ from bwlint.evaluate.values import Vec
 from bwlint.fix.python import imports
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import reached
-from bwlint.fix.python.syntax import Syntax, parse
+from bwlint.fix.python.syntax import Syntax
 from bwlint.model.expr import Expr
 from bwlint.model.facts import Module
 from bwlint.model.findings import Edit, NoFix
@@ -43,9 +39,9 @@ class _Call:
 
 def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     """Every way to let another helper answer, the most idiomatic first."""
-    syntax = parse(place.source) if any(_calls(place)) else None
-    if syntax is None:
+    if not any(_calls(place)):
         return
+    syntax = place.syntax
     by_span = {span(node): node for node in syntax.within(place.span) if isinstance(node, ast.Call)}
     world = _Answers(place)
     found = [(call, by_span[call.node.at]) for call in _calls(place) if call.node.at in by_span]
@@ -216,7 +212,7 @@ def _brought(
         return [] if here else NoFix("they are no attributes of the same object")
     if here or helper.node.args[0].op != "import":
         return imports.bring(syntax, path, names, function.id, call, instead=instead)
-    return imports.add_beside(syntax, path, helper.owner.name, names, function.id, call)
+    return imports.add_line(syntax, path, helper.owner.name, names)
 
 
 def _is_there(place: ConditionPlace, helper: _Call, name: str) -> bool:
@@ -247,17 +243,11 @@ def _last(call: ast.Call) -> str:
 def _joined(
     place: ConditionPlace, syntax: Syntax, helper: _Call, call: ast.Call, names: Sequence[str]
 ) -> Iterator[Candidate]:
-    """`call or other`, where the call stands; after `not`, which a chain of `and` has each by itself, `and not`."""
+    """`call or other`, where the call stands."""
     brought, last = _brought(place, syntax, helper, call, names), _last(call)
     if isinstance(brought, NoFix) or not last:
         return
     end = syntax.end(call.func) - syntax.start(call)
     text = syntax.segment(call)
     others = [text[: end - len(last)] + name + text[end:] for name in names]
-    around = syntax.parents[call]
-    above = syntax.parents[around] if isinstance(around, ast.UnaryOp) and isinstance(around.op, ast.Not) else None
-    if isinstance(above, ast.BoolOp) and isinstance(above.op, ast.And) and isinstance(around, ast.expr):
-        others = [f"not {other}" for other in others]
-        yield (*brought, *syntax.joined(place.module.path, around, "and", [syntax.segment(around), *others]))
-    else:
-        yield (*brought, *syntax.joined(place.module.path, call, "or", [text, *others]))
+    yield (*brought, *syntax.joined(place.module.path, call, "or", [text, *others]))

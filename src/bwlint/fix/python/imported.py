@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 from bwlint.fix.edited import edited as edited_module
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.expr import Span

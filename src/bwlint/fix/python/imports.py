@@ -16,11 +16,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.
 def bring(
     syntax: Syntax, path: str, names: Sequence[str], beside: str, use: ast.expr, *, instead: bool = False
 ) -> list[Edit] | NoFix:
-    """The edits after which `names` are bound at `use` as `beside` is: imported from the same module.
-
-    `instead` says that the use of `beside` goes away. None are needed where the names are there already; `NoFix` says
-    why they cannot be brought. A name that the file itself defines needs no import.
-    """
+    """The edits that import `names` from where `beside` comes from; `instead`: the use of `beside` goes away."""
     statement = _import_of(syntax, beside, use)
     if statement is None:
         defined = {node.name for node in syntax.tree.body if isinstance(node, ast.FunctionDef)}
@@ -38,31 +34,12 @@ def bring(
     return [_added(syntax, path, statement, old, new)] if new else []
 
 
-def add_beside(
-    syntax: Syntax, path: str, module: str, names: Sequence[str], beside: str, use: ast.expr
-) -> list[Edit] | NoFix:
-    """A new line `from module import names` where `beside` is imported from another module.
-
-    Inside of a function it stays there: at the top of the file two modules might import each other.
-    """
-    statement = _import_of(syntax, beside, use)
-    if statement is None or statement in syntax.tree.body:
-        return add_line(syntax, path, module, names)
-    if _replaced(syntax.tree, beside, statement):
-        return NoFix(f"`{beside}` is something else where it cannot be imported")
-    new = _missing(syntax, module, names)
-    if isinstance(new, NoFix):
-        return new
-    if not new:
-        return []
-    return _line_behind(syntax, path, statement, f"from {module} import {', '.join(new)}")
-
-
 def add_line(syntax: Syntax, path: str, module: str, names: Sequence[str]) -> list[Edit] | NoFix:
     """A new line `from module import names` after the last import of the same package at the top of the file."""
-    new = _missing(syntax, module, names)
-    if isinstance(new, NoFix):
-        return new
+    taken = next((name for name in names if _bound(syntax.tree, name, ast.ImportFrom(module, [], 0))), None)
+    if taken is not None:
+        return NoFix(f"`{taken}` is the name of something else in this file")
+    new = [name for name in names if not _imports(syntax.tree, module, name)]
     source, line = syntax.text.source, f"from {module} import {', '.join(new)}"
     top = [node for node in syntax.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     if not new or not top:
@@ -77,10 +54,7 @@ def add_line(syntax: Syntax, path: str, module: str, names: Sequence[str]) -> li
 
 
 def bring_modules(syntax: Syntax, path: str, names: Sequence[str]) -> list[Edit] | NoFix:
-    """The lines `import name` among those of other libraries at the top of a file, in their order; none that is there.
-
-    Names come in the order of the alphabet.
-    """
+    """The lines `import name` among those of other libraries at the top of a file, in the order of the alphabet."""
     plain = [node for node in syntax.tree.body if isinstance(node, ast.Import)]
     held = {alias.name for node in plain for alias in node.names if alias.asname is None}
     new = [name for name in names if name not in held]
@@ -101,28 +75,6 @@ def bring_modules(syntax: Syntax, path: str, names: Sequence[str]) -> list[Edit]
     return [syntax.edit(path, at, at, text) for at, text in places]
 
 
-def _missing(syntax: Syntax, module: str, names: Sequence[str]) -> list[str] | NoFix:
-    """Those of `names` that the file does not import at its top; `NoFix` says which cannot be imported."""
-    taken = next((name for name in names if _bound(syntax.tree, name, ast.ImportFrom(module, [], 0))), None)
-    if taken is not None:
-        return NoFix(f"`{taken}` is the name of something else in this file")
-    return [name for name in names if not _imports(syntax.tree, module, name)]
-
-
-def _line_behind(syntax: Syntax, path: str, statement: ast.stmt, line: str) -> list[Edit] | NoFix:
-    """A statement on the line after another one, in its block."""
-    start, end = syntax.start(statement), syntax.end(statement)
-    source = syntax.text.source
-    rest = source.find("\n", end)
-    behind = source[end : rest if rest >= 0 else None].partition("#")[0]
-    if behind.strip() or syntax.text.line(statement.lineno)[: statement.col_offset].strip():
-        return NoFix("the import shares its line")
-    indent = source[source.rfind("\n", 0, start) + 1 : start]
-    if rest < 0:
-        return [syntax.edit(path, end, end, f"{syntax.newline}{indent}{line}")]
-    return [syntax.edit(path, rest + 1, rest + 1, f"{indent}{line}{syntax.newline}")]
-
-
 def _imports(tree: ast.Module, module: str, name: str) -> bool:
     found = (node for node in tree.body if isinstance(node, ast.ImportFrom) and _module(node) == (module, 0))
     return any(alias.name == name and alias.asname is None for node in found for alias in node.names)
@@ -135,10 +87,7 @@ def _package(node: ast.Import | ast.ImportFrom) -> str:
 
 
 def _import_of(syntax: Syntax, name: str, use: ast.expr, other: ast.ImportFrom | None = None) -> ast.ImportFrom | None:
-    """The `from ... import` that binds a name where it is used, innermost scope first; `other` says of which module.
-
-    Of several in one scope it is the one in a block around the use; None where none of them is.
-    """
+    """The `from ... import` (of the module of `other`) that binds a name where it is used, innermost scope first."""
     for scope in syntax.around(use):
         if not isinstance(scope, _SCOPES) or isinstance(scope, (ast.ClassDef, ast.Lambda)):
             continue
@@ -196,9 +145,7 @@ def _bound(tree: ast.Module, name: str, own: ast.ImportFrom) -> bool:
 
 
 def _replaced(tree: ast.Module, name: str, own: ast.ImportFrom) -> bool:
-    """Whether a name that `own` imports can stand for something else that can be called: what is imported beside it
-    would be missing there. `None` behind `except ImportError` is nothing to call.
-    """
+    """Whether a name that `own` imports can stand for something else to call, without what is imported beside it."""
     return any(_gives(node, name, own) for node in ast.walk(tree))
 
 
@@ -274,10 +221,6 @@ def _by_number(name: str) -> str:
     return re.sub(r"\d+", lambda number: number[0].zfill(9), name)
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
 def _alone(syntax: Syntax, alias: ast.alias) -> bool:
     """Whether an imported name has a line to itself."""
     line = syntax.text.line(alias.lineno)
@@ -286,7 +229,7 @@ def _alone(syntax: Syntax, alias: ast.alias) -> bool:
 
 def _own_line(syntax: Syntax, path: str, anchor: ast.alias, names: Sequence[str], *, in_front: bool) -> Edit:
     line, source = syntax.text.line(anchor.lineno), syntax.text.source
-    space = line[: _indent(line)]
+    space = syntax.indent(anchor.lineno)
     start = syntax.offset(anchor.lineno, 0)
     stop = start + len(line)
     newline = "\r\n" if source[stop : stop + 2] == "\r\n" else source[stop : stop + 1] or "\n"

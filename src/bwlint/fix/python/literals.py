@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import libcst as cst
 
 from bwlint.chips import Chip, chip_of_number
 from bwlint.chips.spelling import member, spelled
+from bwlint.fix.python.syntax import Syntax
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,16 +23,14 @@ class ChipLiteral:
 
 
 def literal(node: cst.BaseExpression) -> ChipLiteral | None:
-    """What `(12, 0)`, `120`, `1200`, `"sm_120a"`, `"12.0"`, `Arch.sm_120a` or `Arch(12, 0)` name; None for all else."""
+    """What `(12, 0)`, `120`, `1200`, `"sm_120a"`, `"12.0"` or `Arch.sm_120a` name; None for all else."""
     if isinstance(node, cst.Tuple):
         return _pair(node)
     if isinstance(node, cst.Integer):
         return _number(node)
     if isinstance(node, cst.SimpleString):
         return _text(node)
-    if isinstance(node, cst.Attribute):
-        return _member(node)
-    return _made(node) if isinstance(node, cst.Call) else None
+    return _member(node) if isinstance(node, cst.Attribute) else None
 
 
 def decimal(node: cst.BaseExpression) -> int | None:
@@ -49,21 +49,6 @@ def _chip_of(parts: Sequence[cst.BaseExpression]) -> Chip | None:
     if len(numbers) != 2 or numbers[0] is None or numbers[1] is None or numbers[1] > 9:
         return None
     return chip_of_number(numbers[0] * 10 + numbers[1])
-
-
-def _made(node: cst.Call) -> ChipLiteral | None:
-    """An object of a class that is made of the two numbers."""
-    name = node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", "")
-    chip = _chip_of([one.value for one in node.args]) if isinstance(name, str) and name[:1].isupper() else None
-    if chip is None:
-        return None
-
-    def write(other: Chip) -> cst.BaseExpression:
-        numbers = (str(other.major), str(other.minor))
-        args = [one.with_changes(value=cst.Integer(number)) for one, number in zip(node.args, numbers, strict=True)]
-        return node.with_changes(args=args)
-
-    return ChipLiteral(chip, "made", write)
 
 
 def _pair(node: cst.Tuple) -> ChipLiteral | None:
@@ -117,3 +102,16 @@ def _member(node: cst.Attribute) -> ChipLiteral | None:
         return node.with_changes(attr=cst.Name(found.write(other.joined)))
 
     return ChipLiteral(chip, f"member {found.prefix}*{found.suffix}", write)
+
+
+def code(like: ChipLiteral, chip: Chip) -> str:
+    return cst.Module([]).code_for_node(like.write(chip))
+
+
+def literal_at(syntax: Syntax, node: ast.expr) -> ChipLiteral | None:
+    if not isinstance(node, (ast.Constant, ast.Tuple, ast.Attribute)):
+        return None
+    try:
+        return literal(cst.parse_expression(syntax.segment(node)))
+    except (cst.ParserSyntaxError, ValueError):
+        return None

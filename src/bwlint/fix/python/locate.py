@@ -1,12 +1,9 @@
-"""From a span to the libcst nodes in it, and from a rewritten node to an edit of the text.
-
-libcst sees only the statement of the module that the span lies in: it is slow, and files are long.
-"""
+"""Spellings of one expression as libcst rewrites them, and the edits of the text for them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -15,13 +12,122 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from bwlint.fix.change import WantedChange
-from bwlint.fix.python.spellings import rewrites
+from bwlint.fix.python.literals import decimal, literal, pair
 from bwlint.fix.python.syntax import between, parse
 from bwlint.model.expr import Span
 from bwlint.model.findings import Edit, NoFix, Region
 from bwlint.sources.read import SourceText
 
+Codemod = Callable[[cst.CSTNode, WantedChange], Iterator[cst.BaseExpression]]
+
+_READ = (cst.Name, cst.Attribute, cst.Subscript)
 Place = tuple[int, int]
+
+
+def rewrites(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
+    """What `node` may become so that `change` happens."""
+    for codemod in _TYPE if change.kind == "type" else _FAMILY:
+        yield from codemod(node, change)
+
+
+def _minor_dropped(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
+    """`major == 12 and minor == 0` to `major == 12`; `major != 12 or minor != 0` to `major != 12`."""
+    if not isinstance(node, cst.BooleanOperation):
+        return
+    operator: type[cst.BaseCompOp] = cst.Equal if isinstance(node.operator, cst.And) else cst.NotEqual
+    for dropped, kept in ((node.right, node.left), (node.left, node.right)):
+        if _is_minor_test(dropped, operator, change):
+            yield kept.with_changes(lpar=node.lpar or kept.lpar, rpar=node.rpar or kept.rpar)
+
+
+def _is_minor_test(node: cst.BaseExpression, operator: type[cst.BaseCompOp], change: WantedChange) -> bool:
+    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or not isinstance(node.left, _READ):
+        return False
+    target = node.comparisons[0]
+    return isinstance(target.operator, operator) and _is_minor(target.comparator, change)
+
+
+def _is_minor(node: cst.BaseExpression, change: WantedChange) -> bool:
+    return decimal(node) in {chip.minor for chip in change.twins}
+
+
+def _minor_joined(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
+    """`minor == 0` to `minor in (0, 3)`, where the major alone would admit too much."""
+    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1 or not isinstance(node.left, _READ):
+        return
+    comparator = node.comparisons[0].comparator
+    if _is_minor(comparator, change):
+        added = [cst.Integer(str(chip.minor)) for chip in change.chips]
+        yield from _membership(node, node.left, [comparator, *added])
+
+
+def _major_alone(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
+    """`torch.cuda.get_device_capability() == (12, 0)` to `...[0] == 12`; what is in a name may be None."""
+    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
+        return
+    target = node.comparisons[0]
+    found = literal(target.comparator)
+    if found is None or found.chip not in change.twins or not isinstance(target.operator, (cst.Equal, cst.NotEqual)):
+        return
+    if found.shape == "tuple" and isinstance(node.left, cst.Call) and _asks_torch(node.left):
+        major = cst.Subscript(node.left, [cst.SubscriptElement(cst.Index(cst.Integer("0")))])
+        value = cst.Integer(str(found.chip.major))
+        yield node.with_changes(left=major, comparisons=[target.with_changes(comparator=value)])
+
+
+def _asks_torch(node: cst.Call) -> bool:
+    """Whether a call is one that answers with a tuple on every machine that has a device."""
+    function = node.func
+    return isinstance(function, cst.Attribute) and (
+        function.attr.value == "get_device_capability"
+        and isinstance(function.value, cst.Attribute)
+        and function.value.attr.value == "cuda"
+    )
+
+
+def _equality_joined(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
+    """`cap == (12, 0)` to `cap in ((12, 0), (12, 1))`, or with digits, text, enum members."""
+    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
+        return
+    left, right = node.left, node.comparisons[0].comparator
+    for value, subject in ((right, left), (left, right)):
+        found = literal(value)
+        if found is not None and found.chip in change.twins:
+            written = {found.chip: value, **{chip: found.write(chip) for chip in change.beside(found.chip)}}
+            yield from _membership(
+                node, subject, [written[chip] for chip in sorted(written, key=lambda chip: chip.joined)]
+            )
+
+
+def _equality_typed(node: cst.CSTNode, change: WantedChange) -> Iterator[cst.BaseExpression]:
+    """`cap == 120`, where `cap` is a tuple, to `cap in ((12, 0), (12, 1))`."""
+    if not isinstance(node, cst.Comparison) or len(node.comparisons) != 1:
+        return
+    target = node.comparisons[0]
+    found = literal(target.comparator)
+    if found is None:
+        return
+    pairs = [pair(chip) for chip in sorted((found.chip, *change.beside(found.chip)), key=lambda chip: chip.joined)]
+    if len(pairs) > 1:
+        yield from _membership(node, node.left, pairs)
+    else:
+        yield node.with_changes(comparisons=[target.with_changes(comparator=pairs[0])])
+
+
+def _membership(
+    node: cst.Comparison, subject: cst.BaseExpression, values: Sequence[cst.BaseExpression]
+) -> Iterator[cst.BaseExpression]:
+    """`subject in (values)` in the place of a test for equality, `not in` in the place of its opposite."""
+    operator = node.comparisons[0].operator
+    if not isinstance(operator, (cst.Equal, cst.NotEqual)):
+        return
+    choice = cst.Tuple([cst.Element(value) for value in values])
+    word = cst.In() if isinstance(operator, cst.Equal) else cst.NotIn()
+    yield node.with_changes(left=subject, comparisons=[cst.ComparisonTarget(word, choice)])
+
+
+_FAMILY: tuple[Codemod, ...] = (_minor_dropped, _major_alone, _equality_joined, _minor_joined)
+_TYPE: tuple[Codemod, ...] = (_equality_typed,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +211,11 @@ def _within(parsed: _Parsed, start: Place, end: Place) -> list[cst.CSTNode]:
         and start <= (range_.start.line, range_.start.column)
         and (range_.end.line, range_.end.column) <= end
     ]
-    nodes = [node for _, _, node in sorted(found, key=lambda item: item[:2])]
-    return [*_negation(parsed, nodes[:1]), *nodes]
-
-
-def _negation(parsed: _Parsed, nodes: Sequence[cst.CSTNode]) -> list[cst.CSTNode]:
-    """The `not` that is all there is around a node."""
-    unary = (node for node in parsed.positions if isinstance(node, cst.UnaryOperation))
-    return [node for node in unary if isinstance(node.operator, cst.Not) and node.expression in nodes]
+    return [node for _, _, node in sorted(found, key=lambda item: item[:2])]
 
 
 def _edit(parsed: _Parsed, node: cst.CSTNode, replacement: cst.BaseExpression) -> tuple[Region, str] | None:
-    """Where to put which text so that `replacement` stands for `node`.
-
-    None where a comment would be lost, or anything around the node would change.
-    """
+    """Where to put which text so that `replacement` stands for `node`, and no comment and nothing around it changes."""
     if _comments(node) != _comments(replacement):
         return None
     old = parsed.text.source

@@ -1,8 +1,4 @@
-"""Tests that a decorator of the tree lets run from a generation on, made to end before a later one.
-
-That is done in the decorator's own words, where it takes an upper end or has a sibling that is one; else a mark of the
-test framework stands below it. Whether the marks together admit who is wanted is evaluated on the edited text.
-"""
+"""Tests that a decorator of the tree lets run from a generation on, made to end before a later one."""
 
 from __future__ import annotations
 
@@ -13,13 +9,12 @@ from dataclasses import replace
 from bwlint.chips import Chip, ChipSet
 from bwlint.evaluate.objects import FunctionValue
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
 from bwlint.fix.change import WantedChange, shifted
-from bwlint.fix.edited import outline
+from bwlint.fix.edited import apply, outline
 from bwlint.fix.python import imports
 from bwlint.fix.python.place import Candidate, ConditionPlace
-from bwlint.fix.python.proof import GateChecker, written
-from bwlint.fix.python.syntax import Syntax, parse
+from bwlint.fix.python.proof import prove, written
+from bwlint.fix.python.syntax import Syntax
 from bwlint.fix.text import generations
 from bwlint.model.expr import walk
 from bwlint.model.findings import Fix, NoFix, Proof
@@ -34,19 +29,18 @@ _TRIED = NoFix("the edited marks would admit other chips", technical=True)
 
 def bounded(job: Job, judged: Judged) -> Fix | NoFix:
     """The fix after which a test that `judged` skips is skipped on the chips that are to go as well."""
-    syntax, change = parse(job.source), WantedChange.between(judged.sets, job.remedy.chips, "bound")
-    if syntax is None or isinstance(change, NoFix) or judged.gate.kind != "skipif":
+    change = WantedChange.between(judged.sets, job.remedy.chips, "bound")
+    place = ConditionPlace.of(job, judged, change) if isinstance(change, WantedChange) else _TRIED
+    if isinstance(change, NoFix) or isinstance(place, NoFix):
         return _TRIED
+    syntax = place.syntax
     mark = next((one for one in _marks(syntax) if span(one) == judged.gate.at), None)
-    place = ConditionPlace.of(job, judged, change)
     if mark is None:
         return _TRIED
-    if isinstance(place, NoFix):
-        return place
-    checker, first = GateChecker(place), min(change.chips, key=lambda chip: chip.joined)
+    first = min(change.chips, key=lambda chip: chip.joined)
     kept = judged.admitted - change.chips
     for candidate in _ended(place, syntax, mark, first, kept):
-        if isinstance(proof := checker.prove(candidate, job.evidence), Proof):
+        if isinstance(proof := prove(place, candidate, job.evidence), Proof):
             return _fix(job, change, candidate, proof)
     helper = _called(place)
     names = frozenset(helper.module.functions if helper is not None else ())
@@ -123,10 +117,7 @@ def _called(place: ConditionPlace) -> FunctionValue | None:
 
 
 def _proved(job: Job, judged: Judged, candidate: Candidate, kept: ChipSet, names: frozenset[str]) -> Proof | NoFix:
-    """The proof that the new marks and the one above them admit `kept`, and that every test there was is as it was.
-
-    `names` are decorators that may ask the device, which the file may not have named before.
-    """
+    """The proof that the new marks admit `kept`, and each old test is as it was; `names` are decorators to know."""
     known = replace(job.module, carried=job.module.carried | names)
     try:
         edited = again(known, apply(job.source, candidate))

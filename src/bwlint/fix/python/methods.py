@@ -10,7 +10,7 @@ from bwlint.evaluate.objects import ClassValue, Instance
 from bwlint.evaluate.values import Ref
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import reached
-from bwlint.fix.python.syntax import Syntax, parse
+from bwlint.fix.python.syntax import Syntax
 from bwlint.readers.spans import span
 
 EXACT = "is_device_capability"
@@ -21,10 +21,10 @@ NEWER = "has_device_capability"
 def proposals(place: ConditionPlace) -> Iterator[Candidate]:
     """Every way to let another method answer, the shortest first."""
     majors = {chip.major for chip in place.change.chips}
-    syntax = parse(place.source) if EXACT in place.source or NEWER in place.source else None
-    for node in syntax.within(place.span) if syntax is not None else ():
+    syntax = place.syntax
+    for node in syntax.within(place.span) if EXACT in place.source or NEWER in place.source else ():
         exact, newer = argument(node, EXACT), argument(node, NEWER)
-        if syntax is None or not (exact or newer) or not has_method(place, node, FAMILY):
+        if not (exact or newer) or not has_method(place, node, FAMILY):
             continue
         assert isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
         start, end = syntax.start(node), syntax.end(node)
@@ -80,10 +80,7 @@ def _number(node: ast.expr) -> int | None:
 
 
 def has_method(place: ConditionPlace, node: ast.expr, name: str) -> bool:
-    """Whether the object that a method is called on has another one: its class in the tree shows it.
-
-    An object of a library that is not in the tree is taken for a current one.
-    """
+    """Whether the class of the object that a method is called on has another one; one of a library is current."""
     if not isinstance(node, ast.Call):
         return False
     at = span(node.func)

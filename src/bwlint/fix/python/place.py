@@ -11,6 +11,7 @@ from bwlint.chips.wording import plain
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
 from bwlint.fix.meant import meant_exactly
+from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Edit, NoFix
@@ -24,14 +25,10 @@ Candidate: TypeAlias = tuple[Edit, ...]
 
 @dataclass(frozen=True, slots=True)
 class ConditionPlace:
-    """Where a test stands and what is to become of it: what those who look for a spelling are given.
-
-    `span` is the comparison in the text `source`, which `module` was read from.
-    """
+    """Where a test stands and what is to become of it; `span` is the comparison in the text `source` of `module`."""
 
     tree: Tree
     module: Module
-    root: str
     gate: Gate
     sets: Sets
     source: str
@@ -43,8 +40,16 @@ class ConditionPlace:
         """The place of a test; `NoFix` says why comments there forbid an edit."""
         gate = judged.gate
         at = span or gate.leaf or gate.at
+        if parse(job.source) is None:
+            return NoFix("the text is not the one that was read")
         refused = meant_exactly(gate, at, job.source, change)
-        return refused or cls(job.context.tree, job.module, job.root, gate, judged.sets, job.source, at, change)
+        return refused or cls(job.context.tree, job.module, gate, judged.sets, job.source, at, change)
+
+    @property
+    def syntax(self) -> Syntax:
+        found = parse(self.source)
+        assert found is not None
+        return found
 
     @property
     def misnamed(self) -> NoFix | None:

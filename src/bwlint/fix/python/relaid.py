@@ -1,7 +1,4 @@
-"""Statements laid out anew, as the formatters of the field do, where an edit made a line too long or too short.
-
-That is done only where the old text comes out as it stood: then the tree is formatted so, and this knows how.
-"""
+"""Statements laid out anew as the formatters of the field do, if the old text comes out as it stood."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Rows of a table that is keyed by the capability: copied for the twin of a chip that has one, or, in a table of the
-shared memory that a block may have, with what a chip has.
-"""
+"""Rows of a table that is keyed by the capability: copied for a twin, or with the shared memory that a chip has."""
 
 from __future__ import annotations
 
@@ -10,17 +8,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import libcst as cst
-
 from bwlint.chips import Chip, ChipSet
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain
 from bwlint.chips.words import said
 from bwlint.fix import Job
-from bwlint.fix.apply import apply
+from bwlint.fix.edited import apply
 from bwlint.fix.meant import comments
-from bwlint.fix.python.items import behind
-from bwlint.fix.python.literals import ChipLiteral, literal
+from bwlint.fix.python.listed import behind
+from bwlint.fix.python.literals import ChipLiteral, code, literal_at
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.expr import Span
@@ -72,9 +68,7 @@ def newest(place: ConditionPlace) -> Iterable[Candidate] | NoFix:
 
 
 def untold(place: ConditionPlace) -> NoFix | None:
-    """Why a row may say something else for the other chip; None for names of targets, and for memory of which both have
-    as much.
-    """
+    """Why a row may say something else for the other chip; None for names of targets, and for the same memory."""
     row = _twin(place)
     if isinstance(row, NoFix):
         return row
@@ -195,16 +189,3 @@ def _written(row: _TableRow, chip: Chip) -> Iterator[tuple[ast.expr, str]]:
         number = node is not row.key and isinstance(node, ast.Constant) and not isinstance(node.value, str)
         if found is not None and found.chip == row.literal.chip and not number:
             yield node, code(found, chip)
-
-
-def code(like: ChipLiteral, chip: Chip) -> str:
-    return cst.Module([]).code_for_node(like.write(chip))
-
-
-def literal_at(syntax: Syntax, node: ast.expr) -> ChipLiteral | None:
-    if not isinstance(node, (ast.Constant, ast.Tuple, ast.Attribute)):
-        return None
-    try:
-        return literal(cst.parse_expression(syntax.segment(node)))
-    except (cst.ParserSyntaxError, ValueError):
-        return None

@@ -78,18 +78,20 @@ class Syntax:
         text = self.text.line(line)
         return text[: len(text) - len(text.lstrip())]
 
+    def is_free(self, node: ast.expr, word: Literal["and", "or"]) -> bool:
+        """Whether `a and b` needs no brackets in the place of a node."""
+        around = self.parents[node]
+        same = isinstance(around, ast.BoolOp) and isinstance(around.op, ast.And if word == "and" else ast.Or)
+        return same or isinstance(around, _FREE) or (isinstance(around, ast.Call) and node in around.args)
+
     def joined(self, path: str, node: ast.expr, word: Literal["and", "or"], operands: Sequence[str]) -> tuple[Edit]:
         """The edit that puts `a and b` in the place of a node: in brackets where what is around binds tighter."""
-        flat, around = f" {word} ".join(operands), self.parents[node]
-        same = isinstance(around, ast.BoolOp) and isinstance(around.op, ast.And if word == "and" else ast.Or)
-        is_argument = isinstance(around, ast.Call) and node in around.args
-        text = flat if same or is_argument or isinstance(around, _FREE) else f"({flat})"
+        flat = f" {word} ".join(operands)
+        text = flat if self.is_free(node, word) else f"({flat})"
         return (self.edit(path, self.start(node), self.end(node), text),)
 
     def narrowed(self, path: str, node: ast.expr, inside: str, outside: str, *, denies: bool = False) -> tuple[Edit]:
-        """The edit that asks beside a test who may pass: `a and inside`; of one that is negated, or that is true for
-        those who may not, `not a or outside`.
-        """
+        """The edit that asks beside a test who may pass: `a and inside`; of one that is negated `not a or outside`."""
         around = self.parents[node]
         negated = isinstance(around, ast.UnaryOp) and isinstance(around.op, ast.Not)
         whole = around if negated and isinstance(around, ast.expr) else node
