@@ -22,7 +22,7 @@ from bwlint.model.facts import Hop, Module, Side, Use
 from bwlint.model.findings import Claim
 from bwlint.model.naming import called_by, spoken
 from bwlint.model.outline import Definition, Outline
-from bwlint.readers.python.keywords import keywords_given
+from bwlint.readers.python.calls import keywords_given
 from bwlint.sources.recorder import memory
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name

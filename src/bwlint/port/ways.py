@@ -23,7 +23,7 @@ from bwlint.port.gates import PortGates
 from bwlint.port.reasons import FINAL, OpenWay, Reasons
 from bwlint.port.sources import CompiledSources, Lacking
 from bwlint.readers import ReadError
-from bwlint.readers.python.branches import branches
+from bwlint.readers.python.reached import branches
 from bwlint.world.gates import Judged, refuses
 from bwlint.world.libraries import PROOF, Need
 from bwlint.world.proofs import NeedProof, Node

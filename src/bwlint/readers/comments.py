@@ -134,10 +134,6 @@ def _without_heredocs(source: str) -> str:
     return "".join((*pieces, source[at:]))
 
 
-def _none(source: str) -> Iterator[Span]:
-    yield from ()
-
-
 PYTHON = Comments("#", python)
 _CPP = Comments("//", cpp)
 _SHELL = Comments("#", _outside_heredocs(_shell))
@@ -153,7 +149,7 @@ _BY_SUFFIX = {
     **dict.fromkeys((".toml", ".bzl", ".bazel", ".build", ".options"), Comments("#", _toml)),
     ".cfg": Comments("#", _settings),
     ".hcl": Comments("//", _outside_heredocs(_hcl)),
-    ".json": Comments("", _none),
+    ".json": Comments("", lambda _: iter(())),
 }
 _BY_STEM = {"CMakeLists": Comments("#", _cmake), "BUILD": Comments("#", _toml)}
 _BY_STEM |= dict.fromkeys(("Makefile", "makefile", "GNUmakefile"), _MAKE)

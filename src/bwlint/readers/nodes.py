@@ -73,6 +73,24 @@ NamedFunction = tuple[AnyFunction, str, ast.ClassDef | None]
 """A function, its qualified name, and the class that it is a method of."""
 
 
+def parameters(function: AnyFunction) -> tuple[str, ...]:
+    """The names of a function's parameters, in their order."""
+    return tuple(one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs))
+
+
+def defaults(function: AnyFunction) -> list[tuple[str, ast.expr]]:
+    """The parameters of a function that have a default, in their order."""
+    by_place = [*function.args.posonlyargs, *function.args.args]
+    pairs = [*zip(by_place[len(by_place) - len(function.args.defaults) :], function.args.defaults, strict=True)]
+    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    return [(one.arg, default) for one, default in (*pairs, *named) if default is not None]
+
+
+def arms(value: ast.expr) -> list[ast.expr]:
+    """What a conditional expression may be, or a value alone."""
+    return [*arms(value.body), *arms(value.orelse)] if isinstance(value, ast.IfExp) else [value]
+
+
 def text_of(node: ast.AST | None) -> str:
     """The string that an expression is; "" for any other."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
@@ -108,7 +126,7 @@ def definition_at(source: str, line: int) -> str:
 def _definitions(source: str) -> list[str]:
     """By line, from 1, the innermost definition that holds it, up to the last one."""
     names: list[str] = []
-    waiting: list[tuple[ast.AST, str]] = [(one, "") for one in _statements(source)]
+    waiting: list[tuple[ast.AST, str]] = [(one, "") for one in statements_of(source)]
     while waiting:
         node, owner = waiting.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -125,7 +143,7 @@ def conditions_at(source: str, line: int, since: int = 0) -> frozenset[str]:
     without those whose names are assigned after line `since`.
     """
     found: set[str] = set()
-    stack: list[ast.AST] = [*_statements(source)]
+    stack: list[ast.AST] = [*statements_of(source)]
     while stack:
         node = stack.pop()
         if not node.lineno <= line <= (node.end_lineno or 0):  # type: ignore[attr-defined]
@@ -140,7 +158,8 @@ def conditions_at(source: str, line: int, since: int = 0) -> frozenset[str]:
 
 
 @lru_cache(maxsize=2)
-def _statements(source: str) -> list[ast.stmt]:
+def statements_of(source: str) -> list[ast.stmt]:
+    """The statements of a text; none where it is no Python."""
     try:
         return ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -150,7 +169,7 @@ def _statements(source: str) -> list[ast.stmt]:
 def _assigned(source: str, test: ast.expr, since: int, line: int) -> bool:
     """Whether something assigns a name of a test between two lines."""
     names = {node.id for node in below(test) if isinstance(node, ast.Name)}
-    written = (node for one in _statements(source) for node in below(one) if isinstance(node, ast.Name))
+    written = (node for one in statements_of(source) for node in below(one) if isinstance(node, ast.Name))
     return any(node.id in names and isinstance(node.ctx, ast.Store) and since < node.lineno < line for node in written)
 
 

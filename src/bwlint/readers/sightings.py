@@ -89,7 +89,8 @@ def sightings(kind: str, source: str) -> tuple[Sighting, ...]:
     if not found:
         return ()
     lines = source.split("\n")
-    prose, around = _prose(kind, source, lines), _around(kind, source, lines)
+    quoted = _quoted(source) if kind == "python" else ()
+    prose, around = _Prose(_COMMENT.get(kind, _COMMENT["build"]), lines, quoted), _around(kind, source, lines)
     return tuple(
         Sighting(number, what, tokens, line, around(number), prose(number)) for number, (what, tokens, line) in found
     )
@@ -209,10 +210,6 @@ def _around_in_python(source: str, lines: list[str]) -> _Around:
             found.names.append(name)
             found.indents.append(len(before[1].expandtabs()))
     return found
-
-
-def _prose(kind: str, source: str, lines: list[str]) -> _Prose:
-    return _Prose(_COMMENT.get(kind, _COMMENT["build"]), lines, _quoted(source) if kind == "python" else ())
 
 
 class _Prose:

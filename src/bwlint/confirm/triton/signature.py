@@ -15,9 +15,9 @@ from itertools import product
 from typing import Any
 
 from bwlint.confirm.triton.uses import Uses, uses
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, defaults, parameters
 from bwlint.readers.python.blocks import constants
-from bwlint.readers.python.least import Function, called, default_of, parameters
+from bwlint.readers.python.least import Function, called
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.python.triton import Taking, positional
 
@@ -138,7 +138,7 @@ class _SignatureReader:
         if self._is_last_stride(name, handed):
             self.found.fix(name, 1, _CONTIGUOUS)
             return ""
-        node = handed if handed is not None else default_of(self.taking.kernel, name)
+        node = handed if handed is not None else dict(defaults(self.taking.kernel)).get(name)
         for one in self._meant(node) if node is not None else ():
             try:
                 self.found.fix(name, _value(one), "the launch" if handed is not None else "its default")
@@ -164,7 +164,7 @@ class _SignatureReader:
             return
         around = self.taking.function
         if around is not None and node.id in parameters(around):
-            default = default_of(around, node.id)
+            default = dict(defaults(around)).get(node.id)
             if default is not None:
                 yield default
             return

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bwlint.readers.python.least import Function, called, parameters
+from bwlint.readers.nodes import parameters
+from bwlint.readers.python.least import Function, called
 
 _ACCESSES = frozenset({"load", "store", "make_block_ptr", "make_tensor_descriptor"})
 _DESCRIBED = frozenset({"load_tensor_descriptor", "store_tensor_descriptor"})

@@ -7,14 +7,14 @@ import bisect
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 
 from bwlint.chips.operations import operation
 from bwlint.chips.spelling import OF_TOOLS
 from bwlint.evaluate.sources import asking_names
 from bwlint.model.expr import Span
-from bwlint.model.facts import Module, Operation, Prose, Use
+from bwlint.model.facts import Module, Prose, Use
 from bwlint.readers import prune, release_parts, switches, variables
 from bwlint.readers.buildfiles import pins
 from bwlint.readers.buildfiles.inside_python import WORDS, carries_of_python
@@ -23,9 +23,7 @@ from bwlint.readers.python import (
     budgets,
     clusters,
     embedded,
-    fixed_digits,
     floors,
-    glued,
     installed,
     links,
     memory_queries,
@@ -37,6 +35,7 @@ from bwlint.readers.python import (
     plans,
     said,
     sonames,
+    target_names,
     tiles,
     triton,
     vocabulary,
@@ -68,7 +67,7 @@ _READERS = {
     "pinned": pinned,
     "said": said,
 }
-_ALWAYS_ASKED = (glued, fixed_digits, clusters, mocked)
+_ALWAYS_ASKED = (target_names, clusters, mocked)
 _OPERATION_WORDS = ("cgen05", "warpgroup.", "wgmma.")
 _OTHERS: dict[str, Anchored] = {
     "device": vocabulary,
@@ -90,8 +89,6 @@ MAX_HELPER = 15
 """Lines of a function that may only turn one value into another."""
 _EXACT_TARGET = re.compile(rf"(?:{OF_TOOLS}|\b)120a\b")
 _OPERATION = re.compile(r"\b(?:tcgen05|wgmma|warpgroup)(?:\.\w+)+|\btcgen05_\w+|\bTcgen05\w+")
-
-
 _CALLED = re.compile(r"\b\w+\.tcgen05_\w+\(")
 
 
@@ -132,6 +129,7 @@ def read(
     """
     looked = look(source.encode("utf-8", "surrogatepass"))
     asked = frozenset(looked.asking())
+    readers = (*_ALWAYS_ASKED, *(reader for name, reader in _READERS.items() if name in asked))
     tree = parse(source)
     lines = source.split("\n") if "\r" not in source else re.split("\r\n|\r|\n", source)
     importable = installed.importable(tree) if "installed" in asked else installed.NOTHING
@@ -165,7 +163,7 @@ def read(
         targets=_targets(source, tree),
         carries=carries_of_python(tree, source),
         operations=(
-            *_operations(tree, source, asked),
+            *(operation for reader in readers for operation in reader.operations(tree, source)),
             *pins.of_setup(path, source),
             *switches.operations(source),
             *release_parts.operations(source, source),
@@ -181,11 +179,6 @@ def read(
     )
     flow.let_go()
     return module
-
-
-def _operations(tree: ast.Module, source: str, asked: frozenset[str]) -> Iterator[Operation]:
-    for reader in (*_ALWAYS_ASKED, *(reader for name, reader in _READERS.items() if name in asked)):
-        yield from reader.operations(tree, source)
 
 
 def _flow(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bwlint.model.expr import Span
-from bwlint.readers.nodes import children
+from bwlint.readers.nodes import below, children, statements_of
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.spans import span
 
@@ -105,13 +106,11 @@ class _CallWalk:
         for call in _sure(node):
             name = dotted(call.func) if not isinstance(call.func, ast.Call) else ""
             if name and not _through_call(call.func) and len(self.found) < MAX_CALLS:
-                self.found.append(Call(name, under, tuple(_strings(call)), tuple(self._handed_on(call)), self.tests))
-
-    def _handed_on(self, call: ast.Call) -> Iterator[tuple[str, str]]:
-        for key, value in _given(call):
-            name = self._parameter(value)
-            if name:
-                yield key, name
+                given = list(_given(call))
+                constants = ((key, value.value) for key, value in given if isinstance(value, ast.Constant))
+                strings = tuple((key, value) for key, value in constants if isinstance(value, str))
+                handed_on = tuple((key, option) for key, value in given if (option := self._parameter(value)))
+                self.found.append(Call(name, under, strings, handed_on, self.tests))
 
     def _parameter(self, node: ast.expr) -> str:
         """The option that an expression names: a parameter, or the attribute that keeps it; else ""."""
@@ -121,11 +120,6 @@ class _CallWalk:
         own = name.removeprefix("self.")
         own = own.lstrip("_") if own != name else own
         return own if own in self.parameters else ""
-
-
-def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
-    """The names of a function's parameters, in their order."""
-    return tuple(item.arg for item in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
 
 
 def calls(node: ast.FunctionDef, options: frozenset[str]) -> tuple[Call, ...]:
@@ -183,7 +177,14 @@ def _given(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
             yield keyword.arg, keyword.value
 
 
-def _strings(call: ast.Call) -> Iterator[tuple[str, str]]:
-    for key, value in _given(call):
-        if isinstance(value, ast.Constant) and isinstance(value.value, str):
-            yield key, value.value
+@lru_cache(maxsize=64)
+def keywords_given(source: str, name: str) -> frozenset[str]:
+    """The keywords that the calls of a name give it, directly or by `partial`; none where the file is no Python."""
+    nodes = (node for one in statements_of(source) for node in below(one))
+    calls = (node for node in nodes if isinstance(node, ast.Call) and name in map(dotted, _partly_called(node)))
+    return frozenset(one.arg for call in calls for one in call.keywords if one.arg is not None)
+
+
+def _partly_called(call: ast.Call) -> tuple[ast.expr, ...]:
+    """What is called: of `partial(f, a=1)` f."""
+    return (call.func, *call.args[:1]) if dotted(call.func).rpartition(".")[2] == "partial" else (call.func,)

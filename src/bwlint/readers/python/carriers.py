@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from bwlint.evaluate.names import DEVICE
 from bwlint.evaluate.sources import ATTRIBUTE_CALLS, PRINTING_CALLS, asking_names, asks_smi
-from bwlint.readers.nodes import below, children
+from bwlint.readers.nodes import AnyFunction, below, children
 from bwlint.readers.python.marking import asks_what_it_is_given, is_decorator
 from bwlint.readers.python.sides import dotted, statements, statements_here
 from bwlint.readers.reads import CONVERTERS
@@ -29,7 +29,6 @@ Parameter = tuple[str, str]
 """A function's qualified name, and what it calls the parameter."""
 LinesWith = Callable[[Iterable[str]], set[int]]
 """The 1-based numbers of the lines that name one of some words."""
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _QUESTIONS = ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Call
 
 
@@ -52,10 +51,10 @@ class Carriers:
 class _Definitions:
     """What can be called in a file, by its last name."""
 
-    functions: list[tuple[str, _Function, str]] = field(default_factory=list)
+    functions: list[tuple[str, AnyFunction, str]] = field(default_factory=list)
     """Qualified names, nodes, and the class around."""
     classes: dict[str, ast.ClassDef] = field(default_factory=dict)
-    called: dict[str, list[tuple[str, _Function, bool]]] = field(default_factory=dict)
+    called: dict[str, list[tuple[str, AnyFunction, bool]]] = field(default_factory=dict)
     """By name: what is run, and whether it is bound to an instance first."""
     imported: set[str] = field(default_factory=set)
     parts: dict[ast.stmt, list[ast.Call | ast.NamedExpr]] = field(default_factory=dict)
@@ -114,7 +113,7 @@ def offered(tree: ast.Module, words: Iterable[str]) -> dict[str, frozenset[str]]
     for node in _top_level(tree.body):
         if isinstance(node, ast.ClassDef):
             found[node.name] = frozenset(_members(node)) & known
-        elif isinstance(node, _Function):
+        elif isinstance(node, AnyFunction):
             found[node.name] = known & {node.name}
         elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             made = found.get(dotted(node.value), frozenset())  # an instance brings what its class does
@@ -134,7 +133,7 @@ def _top_level(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 def _members(node: ast.ClassDef) -> Iterator[str]:
     for item in statements(node.body):
-        if isinstance(item, _Function):
+        if isinstance(item, AnyFunction):
             yield item.name
         elif isinstance(item, (ast.Assign, ast.AnnAssign)):
             for target in item.targets if isinstance(item, ast.Assign) else [item.target]:
@@ -170,7 +169,7 @@ def _enter(found: _Definitions, body: Sequence[ast.stmt], owner: str, of_class: 
             qualname = f"{owner}.{node.name}".lstrip(".")
             found.classes[node.name] = node
             _enter(found, node.body, qualname, node.name)
-        elif isinstance(node, _Function):
+        elif isinstance(node, AnyFunction):
             qualname = f"{owner}.{node.name}".lstrip(".")
             found.functions.append((qualname, node, of_class))
             static = any(dotted(one).endswith("staticmethod") for one in node.decorator_list)
@@ -203,7 +202,7 @@ class _Walk:
     def module(self, tree: ast.Module, lines: set[int]) -> None:
         self._local = set()
         for node in statements_here(tree.body):
-            if not isinstance(node, (_Function, ast.ClassDef)) and _meets(node, lines):
+            if not isinstance(node, (AnyFunction, ast.ClassDef)) and _meets(node, lines):
                 self._statement(node, shared=True)
         for node in self._definitions.classes.values():
             if _meets(node, lines):
@@ -211,18 +210,22 @@ class _Walk:
                     if isinstance(item, (ast.Assign, ast.AnnAssign)):
                         self._statement(item, shared=True)
         classes = self._definitions.classes.items()
-        self._machines = {name for name, node in classes if _MACHINE.search(name) and self._knows_the_device(node)}
+        self._machines = {
+            name
+            for name, node in classes
+            if _MACHINE.search(name) and any(one in self._found.words or DEVICE.search(one) for one in _members(node))
+        }
         for qualname, function, of_class in self._definitions.functions:
             if _meets(function, lines) or self._takes_from_around(qualname, function) or self._makes_one(function):
                 self._class = of_class
                 self._function(qualname, function)
 
-    def _takes_from_around(self, qualname: str, node: _Function) -> bool:
+    def _takes_from_around(self, qualname: str, node: AnyFunction) -> bool:
         """Whether a nested function uses a name of the one around that carries."""
         around = self._closure.get(qualname.rpartition(".")[0])
         return around is not None and any(isinstance(one, ast.Name) and one.id in around for one in below(node))
 
-    def _function(self, qualname: str, node: _Function) -> None:
+    def _function(self, qualname: str, node: AnyFunction) -> None:
         self._local = {name for owner, name in self._found.parameters if owner == qualname}
         self._picked = {name for owner, name in self._found.picked_parameters if owner == qualname}
         if around := self._closure.get(qualname.rpartition(".")[0]):
@@ -259,10 +262,7 @@ class _Walk:
         arms = (value.body, value.orelse)
         return all(isinstance(getattr(one, "value", None), str) or self._is_object(one) for one in arms)
 
-    def _knows_the_device(self, node: ast.ClassDef) -> bool:
-        return any(one in self._found.words or DEVICE.search(one) for one in _members(node))
-
-    def _makes_one(self, function: _Function) -> bool:
+    def _makes_one(self, function: AnyFunction) -> bool:
         """Whether a function gives an object of a class that is called after a machine and knows the device."""
         returned = (one.value for one in statements_here(function.body) if isinstance(one, ast.Return))
         return bool(self._machines) and any(map(self._is_machine, returned))
@@ -328,7 +328,9 @@ class _Walk:
         elif isinstance(node, (ast.For, ast.AsyncFor)) and self.carries(node.iter):
             self._take(node.target, shared)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
-            self._entered(node.items, shared)
+            for one in node.items:
+                if one.optional_vars is not None and self.carries(one.context_expr):
+                    self._take(one.optional_vars, shared)
         elif isinstance(node, ast.Match) and self.carries(node.subject):
             captured = (one.name for case in node.cases for one in below(case.pattern) if isinstance(one, ast.MatchAs))
             self._local |= {name for name in captured if name}
@@ -359,11 +361,6 @@ class _Walk:
             return self.carries(node.test)
         return isinstance(node, ast.Name) and node.id in self._picked
 
-    def _entered(self, items: Iterable[ast.withitem], shared: bool) -> None:
-        for one in items:
-            if one.optional_vars is not None and self.carries(one.context_expr):
-                self._take(one.optional_vars, shared)
-
     def _take(self, target: ast.expr, shared: bool) -> None:
         for leaf in _leaves(target):
             if isinstance(leaf, ast.Attribute):
@@ -387,7 +384,7 @@ class _Walk:
     def _hand_on(
         self,
         call: ast.Call,
-        known: Sequence[tuple[str, _Function, bool]],
+        known: Sequence[tuple[str, AnyFunction, bool]],
         fields: Sequence[str],
         is_given: Callable[[ast.expr], bool],
         parameters: set[Parameter],
@@ -439,7 +436,7 @@ def _may_answer(value: ast.expr) -> bool:
     return isinstance(value, _QUESTIONS) or (isinstance(value, ast.Attribute) and bool(_ANSWER.match(value.attr)))
 
 
-def _is_short(node: _Function) -> bool:
+def _is_short(node: AnyFunction) -> bool:
     return (node.end_lineno or node.lineno) - node.lineno < SHORT
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below, whole
+from bwlint.readers.nodes import arms, below, whole
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -51,11 +51,8 @@ def _tries(node: ast.AST) -> bool:
     if not isinstance(node, ast.For) or not isinstance(node.iter, (ast.List, ast.Tuple)):
         return False
     sizes = [item.value for item in node.iter.elts if isinstance(item, ast.Constant)]
-    return sizes[:1] == [1] and len(sizes) == len(node.iter.elts) > 1 and _returns(node)
-
-
-def _returns(node: ast.AST) -> bool:
-    return any(isinstance(inner, ast.Return) for inner in below(node))
+    returns = any(isinstance(inner, ast.Return) for inner in below(node))
+    return sizes[:1] == [1] and len(sizes) == len(node.iter.elts) > 1 and returns
 
 
 def _values(node: ast.AST, function: str) -> Iterator[ast.expr]:
@@ -69,11 +66,7 @@ def _values(node: ast.AST, function: str) -> Iterator[ast.expr]:
 
 
 def _literals(value: ast.expr) -> Iterator[ast.Constant]:
-    """Sizes that a value may have: of each arm of a choice, and the first that is more than one of a shape."""
-    if isinstance(value, ast.IfExp):
-        yield from _literals(value.body)
-        yield from _literals(value.orelse)
-    elif isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len("xyz"):
-        yield from (size for item in value.elts for size in _literals(item))
-    elif isinstance(value, ast.Constant) and isinstance(value.value, int) and value.value in _LARGE:
-        yield value
+    """Sizes that a value may have: of each arm of a choice."""
+    for one in arms(value):
+        if isinstance(one, ast.Constant) and isinstance(one.value, int) and one.value in _LARGE:
+            yield one

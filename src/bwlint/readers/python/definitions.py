@@ -12,11 +12,11 @@ from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.expr import NONE, Expr, negate, unknown
 from bwlint.model.facts import HANDLER, Class, Function, Path, Side
 from bwlint.model.kinds import Compares, FunctionKind, GateKind
-from bwlint.readers.nodes import below
-from bwlint.readers.python import lists, params, sides
+from bwlint.readers.nodes import below, defaults, parameters
+from bwlint.readers.python import lists, sides
 from bwlint.readers.python.gates import Where
 from bwlint.readers.python.lower import LoweringScope
-from bwlint.readers.python.marking import is_decorator, marks_made, stops_of
+from bwlint.readers.python.marking import is_decorator, marks_made, skipped, stops_of
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -46,8 +46,9 @@ def define(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, rest: Seque
         return False
     _decorators(flow, node)
     flow.functions[qualname] = _function(flow, node, qualname)
-    reference = Expr("function", (qualname,), span(node))
-    flow.lowerer.scope.env[node.name] = _decorated(flow, node, reference)
+    is_manager = any(dotted(one).rpartition(".")[2] == "contextmanager" for one in node.decorator_list)
+    reference = unknown(node.name) if is_manager else Expr("function", (qualname,), span(node))
+    flow.lowerer.scope.env[node.name] = reference
     return False
 
 
@@ -58,24 +59,14 @@ def _is_short_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return named == ["property"] and len(body) == 1 and isinstance(body[0], ast.Return)
 
 
-def _decorated(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, reference: Expr) -> Expr:
-    for decorator in node.decorator_list:
-        if dotted(decorator).rpartition(".")[2] == "contextmanager":
-            return unknown(node.name)
-    return reference
-
-
 def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname: str) -> Function:
     lowerer = flow.lowerer
     arguments = node.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    params = [a.arg for a in (*positional, *arguments.kwonlyargs)]
-    defaults: list[Expr | None] = [None] * (len(positional) - len(arguments.defaults))
-    defaults += [lowerer.lower(d) for d in arguments.defaults]
-    defaults += [None if d is None else lowerer.lower(d) for d in arguments.kw_defaults]
-    given = [*zip(reversed(positional), reversed(arguments.defaults), strict=False)]
-    for parameter, default in (*given[::-1], *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
-        flow.sizes.default(parameter.arg, default, qualname)
+    params = parameters(node)
+    given = dict(defaults(node))
+    lowered = {name: lowerer.lower(default) for name, default in given.items()}
+    for name, default in given.items():
+        flow.sizes.default(name, default, qualname)
     kind = _kind(flow, [dotted(decorator) for decorator in node.decorator_list])
     saved = (lowerer.scope, flow.returns, flow.path, flow.qualname, flow.body)
     outer_yields, lowerer.yields = lowerer.yields, False
@@ -96,12 +87,12 @@ def _function(flow: Flow, node: ast.FunctionDef | ast.AsyncFunctionDef, qualname
     result = Function(
         qualname,
         kind,
-        tuple(params),
-        tuple(defaults),
+        params,
+        tuple(map(lowered.get, params)),
         tuple(sorted(flow.returns, key=_is_of_a_handler)),
         span(node),
         doc=(ast.get_docstring(node) or "")[:_MAX_DOC],
-        spread=len(positional) if arguments.vararg is not None else None,
+        spread=len(arguments.posonlyargs) + len(arguments.args) if arguments.vararg is not None else None,
     )
     lowerer.scope, flow.returns, flow.path, flow.qualname, flow.body = saved
     lowerer.yields = outer_yields
@@ -137,7 +128,7 @@ def _decorators(flow: Flow, node: Decorated) -> None:
             for check in _handed(decorator):
                 _handed_check(flow, check, node)
     flow.path = outer
-    for call, body in params.skipped(node) if isinstance(node, ast.FunctionDef) else ():
+    for call, body in skipped(node) if isinstance(node, ast.FunctionDef) else ():
         mark(flow, call, node.name, partial(_scattered, flow, body))
 
 
@@ -208,7 +199,8 @@ def _own_mark(flow: Flow, decorator: ast.expr, node: Decorated) -> None:
 def _stops_by_own_mark(flow: Flow, decorator: ast.expr, node: Decorated) -> Expr | None:
     """`@requires_capability(9)`: a decorator of the tree that gives a mark which skips a test, or an error."""
     name = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    if isinstance(node, ast.ClassDef) and not _holds_tests(node):
+    tests = isinstance(node, ast.ClassDef) and any(dotted(base).endswith("TestCase") for base in node.bases)
+    if isinstance(node, ast.ClassDef) and not (tests or node.name.startswith("Test")):
         return None
     if name.startswith(_PYTEST) or name.endswith(SKIPPING_MARKS):
         return None
@@ -218,10 +210,6 @@ def _stops_by_own_mark(flow: Flow, decorator: ast.expr, node: Decorated) -> Expr
     at = span(decorator)
     given = lowered if isinstance(decorator, ast.Call) else Expr("call", (lowered, (unknown(node.name),)), at)
     return Expr("cmp", ("is", (given, Expr("const", (True,), at))), at) if flow.gates.reads(given) else None
-
-
-def _holds_tests(node: ast.ClassDef) -> bool:
-    return node.name.startswith("Test") or any(dotted(base).endswith("TestCase") for base in node.bases)
 
 
 def mark(flow: Flow, call: ast.Call, name: str, look_behind: Callable[[], Side]) -> None:
@@ -301,7 +289,8 @@ def _compares(node: ast.ClassDef) -> Compares:
 
 def _self_value(flow: Flow, qualname: str, value: ast.expr) -> Expr:
     """The value of a single `flow.x = ...`, which names nothing local to its method."""
-    hook, flow.lowerer.on_conditional = flow.lowerer.on_conditional, None
+    told = flow.lowerer.told
+    flow.lowerer.told = replace(told, conditional=None)
     saved = flow.lowerer.scope
     owner = f"{qualname}.__init__"
     flow.lowerer.scope = LoweringScope(owner, {"self": Expr("param", (owner, "self"))}, saved)
@@ -309,7 +298,7 @@ def _self_value(flow: Flow, qualname: str, value: ast.expr) -> Expr:
         return flow.lowerer.define(flow.lowerer.lower(value))
     finally:
         flow.lowerer.scope = saved
-        flow.lowerer.on_conditional = hook
+        flow.lowerer.told = told
 
 
 def owners_in(name: str) -> tuple[str, ...]:
@@ -355,7 +344,7 @@ def _locals(node: ast.ClassDef) -> set[str]:
     for function in node.body:
         if isinstance(function, ast.FunctionDef):
             names |= sides.bound_names(function.body)
-            names |= {a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+            names |= {*parameters(function)}
     return names - {"self", "cls"}
 
 

@@ -104,11 +104,8 @@ def code_in_strings(
         from bwlint.readers import cuda  # which most Python has no use for
 
         found.append(cuda.read(path, _laid_out(cpp)))
-    return tuple(sorted(operations, key=lambda one: one.at)), tuple(filter(_says_something, found))
-
-
-def _says_something(module: Module) -> bool:
-    return bool(module.gates or module.guards or module.operations or module.carries)
+    saying = (one for one in found if one.gates or one.guards or one.operations or one.carries)
+    return tuple(sorted(operations, key=lambda one: one.at)), tuple(saying)
 
 
 def _strings(tree: ast.Module, worth: Sequence[int]) -> Iterator[_String]:
@@ -201,9 +198,7 @@ class _Literals:
         while at < end and (opening := _OPENING.match(self._source, at, end)) is not None:
             prefix, quote = opening[1].lower(), opening[2]
             at, is_raw = opening.end(), "r" in prefix
-            parts, at = (
-                _formatted(self._source, at, end, quote) if "f" in prefix else _plain(self._source, at, end, quote)
-            )
+            parts, at = _insides(self._source, at, end, (_MARKS_OF_F if "f" in prefix else _MARKS)[quote])
             pieces += (self._piece(start, stop, is_raw, "f" in prefix) for start, stop in parts)
         return pieces
 
@@ -223,37 +218,22 @@ class _Literals:
         return self._starts[line - 1] + column
 
 
-def _plain(source: str, start: int, end: int, quote: str) -> tuple[list[tuple[int, int]], int]:
-    """The inside of a literal that begins at `start`, and where what follows it begins."""
-    at = start
-    while (at := source.find(quote, at, end)) >= 0:
-        if _is_escaped(source, start, at):
-            at += 1
-            continue
-        return [(start, at)], at + len(quote)
-    return [(start, end)], end
-
-
-def _is_escaped(source: str, start: int, at: int) -> bool:
-    first = at
-    while first > start and source[first - 1] == "\\":
-        first -= 1
-    return (at - first) % 2 == 1
-
-
-_MARKS = {quote: re.compile(rf"\\[^{{]|\{{\{{?|{quote}", re.DOTALL) for quote in ('"""', "'''", '"', "'")}
+_QUOTES = ('"""', "'''", '"', "'")
+_MARKS = {quote: re.compile(rf"\\.|{quote}", re.DOTALL) for quote in _QUOTES}
+_MARKS_OF_F = {quote: re.compile(rf"\\[^{{]|\{{\{{?|{quote}", re.DOTALL) for quote in _QUOTES}
 _BRACES = re.compile(r"\{\{?|\}\}?")
 _READ_AS = {"{{": " {", "}}": "} ", "{": ".", "}": "."}
 """f-strings write a brace twice. A replacement field becomes a point: modifiers that are not known."""
 
 
-def _formatted(source: str, start: int, end: int, quote: str) -> tuple[list[tuple[int, int]], int]:
-    """The parts of an f-string between its replacement fields, each with the braces next to it."""
+def _insides(source: str, start: int, end: int, marks: re.Pattern[str]) -> tuple[list[tuple[int, int]], int]:
+    """The inside of a literal that begins at `start`, of an f-string the parts between its replacement fields, each
+    with the braces next to it, and where what follows it begins."""
     parts: list[tuple[int, int]] = []
     at = start
-    while (mark := _MARKS[quote].search(source, at, end)) is not None:
+    while (mark := marks.search(source, at, end)) is not None:
         at = mark.end()
-        if mark[0] == quote:
+        if mark[0][0] in "\"'":
             return [*parts, (start, mark.start())], at
         if mark[0] == "{":
             parts.append((start, mark.end()))

@@ -19,11 +19,11 @@ from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk, wa
 from bwlint.model.facts import HANDLER, MAX_RETURNS, Class, Function, HandedOn, Operation, Path, Side, Use
 from bwlint.model.kinds import REFUSING, GateKind, OperationKind
 from bwlint.readers.nodes import below
-from bwlint.readers.python import characters, choices, definitions, installed, lent, lists, patterns, sides
+from bwlint.readers.python import characters, choices, definitions, installed, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers, may_call
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.given import arguments_of, constants
-from bwlint.readers.python.lower import SAID, Lowerer
+from bwlint.readers.python.lower import NOBODY, SAID, Listener, Lowerer
 from bwlint.readers.python.numbers import numbers
 from bwlint.readers.python.sides import SKIPS, dotted, marks_of_all
 from bwlint.readers.python.sizes import Sizes
@@ -40,8 +40,6 @@ _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family
 MAX_HANDED_ON = 100
 MAX_TESTS = 8
 """Tests above an assignment to an attribute that are kept."""
-MAX_ROWS = 12
-"""Rows of a table over which a loop is looked at row by row."""
 MAX_MARKED = 40
 """Tests that are looked at for what a mark of the file keeps from them."""
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*(?::[A-Za-z_]\w*|(?:\.[A-Za-z_]\w*){2})")
@@ -49,6 +47,7 @@ _HOLDING = ast.Call | ast.List | ast.Tuple | ast.Dict | ast.BinOp
 """What may hold records, and lists that are handed on."""
 LOOP_OWNER = "<loop>"
 """Who has the names that a loop binds."""
+_MUTATORS = frozenset({*("append", "extend", "insert", "remove", "pop", "clear", "update", "add", "discard", "sort")})
 _REORDERS = frozenset({"sorted", "set", "frozenset", "list", "tuple", "reversed"})
 LOOP = "loop"
 """How the unknown test begins that stands for whether a loop runs."""
@@ -113,13 +112,8 @@ class Flow:
         self._hit_lines = sorted(hits)
         self.slots: list[Expr] = []
         self.lowerer = Lowerer(self.slots)
-        self.lowerer.on_conditional = self._conditional
-        self.lowerer.on_lookup = self._lookup
+        self.lowerer.told = Listener(self._conditional, self._lookup, self._calls, self._as_text, self._question)
         self._carried_parameters = carried.parameters | carried.picked_parameters
-        self.lowerer.on_call = self._calls
-        self.lowerer.on_callee = self._picked
-        self.lowerer.on_text = self._as_text
-        self.lowerer.on_question = self._question
         self._questions: list[_Question] = []
         self._records: list[_KernelRecord] = []
         self.bounded: list[tuple[Where, list[tuple[str, ast.expr]]]] = []
@@ -137,7 +131,7 @@ class Flow:
         self.stars: list[str] = []
         self.imports = sides.Imports({}, package, numbers(tree), constants(tree.body))
         self._shared: dict[str, list[Expr]] = {name: [] for name in sorted(_written_globals(lines))}
-        for name, target in lent.names(tree, self.imports) if self._shared else ():
+        for name, target in installed.lent(tree, self.imports) if self._shared else ():
             self.imports.bind(name, target)
         self.returns: list[tuple[tuple[Expr, ...], Expr]] = []
         self.path: list[Expr] = []
@@ -250,7 +244,7 @@ class Flow:
         table = iterable.args[-1] if iterable.op in ("var", "name") else ""
         self.add("lookup", test, node, Side(ends="fall", empty=True), Side(ends="raise"), table)
 
-    def _calls(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
+    def _calls(self, node: ast.Call, function: Expr, arguments: tuple[Expr, ...]) -> None:
         name = dotted(node.func).rpartition(".")[2]
         if name == "next" and len(arguments) == 1 and arguments[0].op == "comp":
             self._asks_rows(node, arguments[0])
@@ -261,8 +255,7 @@ class Flow:
         self._hand_on(node, arguments)
         if is_told_by_text(name):
             self._tell(node, name, arguments)
-        else:
-            self._number_of_text(node, arguments)
+        self._picked(node, function)
 
     def _tell(self, node: ast.Call, name: str, arguments: tuple[Expr, ...]) -> None:
         """Note what tells a library which of its kernels to use, where it is not written down at the call."""
@@ -305,20 +298,9 @@ class Flow:
         if node.lineno in self.hits and characters.by_place(found) and self.gates.reads(found):
             self._note("as-text", node, found)
         elif wrong := characters.by_spelling(found):
-            self._note_text(node, detail=MisreadDigits(wrong.says, wrong.chips.names))
-
-    def _number_of_text(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
-        found = Expr("call", (Expr("name", (dotted(node.func),)), arguments), span(node))
-        if characters.number_of_part(found):
-            self._note_text(node, found)
-        elif wrong := characters.by_join(node, arguments):
-            self._note_text(node, detail=MisreadDigits(wrong.says, wrong.chips.names))
-
-    def _note_text(self, node: ast.expr, *found: Expr, detail: Detail | None = None) -> None:
-        """Note a text that is taken apart, where nobody asks how long it is, nor for another vendor's."""
-        asked = characters.asks_length((*self.path, *self.lowerer.asked))
-        if not asked and not any(characters.OF_AMD in ast.unparse(one) for one in self.body):
-            self._note("as-text", node, *found, detail=detail)
+            asked = characters.asks_length((*self.path, *self.lowerer.asked))
+            if not asked and not any(characters.OF_AMD in ast.unparse(one) for one in self.body):
+                self._note("as-text", node, detail=MisreadDigits(wrong.says, wrong.chips.names))
 
     def _note(self, kind: OperationKind, node: ast.expr, *found: Expr, detail: Detail | None = None) -> None:
         text, path = ast.unparse(node), tuple(self.path)
@@ -362,20 +344,12 @@ class Flow:
     def quietly(self, node: ast.expr) -> Expr:
         """Lower without side effects on gates and definitions: for looking at a side before its own walk."""
         lowerer = self.lowerer
-        hook, lowerer.on_conditional = lowerer.on_conditional, None
-        asked, lowerer.on_lookup = lowerer.on_lookup, None
-        passes, lowerer.on_call = lowerer.on_call, None
-        on_callee, lowerer.on_callee = lowerer.on_callee, None
-        on_text, lowerer.on_text = lowerer.on_text, None
-        on_question, lowerer.on_question = lowerer.on_question, None
-        env = lowerer.scope.env
-        lowerer.scope.env = dict(env)
+        told, env = lowerer.told, lowerer.scope.env
+        lowerer.told, lowerer.scope.env = NOBODY, dict(env)
         try:
             return lowerer.lower(node)
         finally:
-            lowerer.on_conditional, lowerer.on_lookup, lowerer.on_call = hook, asked, passes
-            lowerer.on_callee, lowerer.on_text, lowerer.on_question = on_callee, on_text, on_question
-            lowerer.scope.env = env
+            lowerer.told, lowerer.scope.env = told, env
 
     # -- statements
 
@@ -727,20 +701,8 @@ class Flow:
         """`reasons.append(x)` is a longer list; in a loop only of what reads the device. All else makes it unknown."""
         func = node.func
         if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
-            mutators = (
-                "append",
-                "extend",
-                "insert",
-                "remove",
-                "pop",
-                "clear",
-                "update",
-                "add",
-                "discard",
-                "sort",
-            )
             env = self.lowerer.scope.env
-            if func.attr in mutators and func.value.id in env:
+            if func.attr in _MUTATORS and func.value.id in env:
                 first = self._first(env[func.value.id], node) if func.attr in ("append", "add") else None
                 longer = self._longer(func.value.id, node) if func.attr == "append" else None
                 rows = self.quietly(node.args[0]) if func.attr == "update" and len(node.args) == 1 else None
@@ -935,7 +897,6 @@ class Flow:
             alone = held.op == "list" and len(held.args[0]) == 1
             if target and alone and target not in sides.bound_names(node.body):
                 self.lowerer.scope.env[target] = held.args[0][0]
-            self._skips_by_rows(node)
         depth, first = len(self.path), len(self.returns)
         self.path.append(unknown(f"{LOOP} at line {node.lineno}"))
         around, self._loop_over = self._loop_over, None
@@ -981,27 +942,6 @@ class Flow:
         table = re.sub(r"\.(?:items|values|keys)$", "", dotted(node.iter))
         self.add("lookup", test, last.test, Side(ends="fall", empty=True), no, table)
         return test if not others and isinstance(last.body[-1], ast.Return) and self.gates.reads(test) else None
-
-    def _skips_by_rows(self, node: ast.For | ast.AsyncFor) -> None:
-        """`for mark, least in OLDEST.items(): if bears(mark) and sm < least: skip()` asks once for each row."""
-        names, called = sides.target_names(node.target), node.iter
-        skips = [one for one in node.body if isinstance(one, ast.If) and sides.ending(one.body) == "skip"]
-        if (
-            not skips
-            or len(names) != 2
-            or not isinstance(called, ast.Call)
-            or not isinstance(called.func, ast.Attribute)
-        ):
-            return
-        table = self._value(self.quietly(called.func.value)) if called.func.attr == "items" else NONE
-        rows = list(zip(*table.args, strict=True)) if table.op == "dict" else []
-        env = self.lowerer.scope.env
-        for row in rows if len(rows) <= MAX_ROWS else ():
-            self.lowerer.scope.env = {**env, **dict(zip(names, row, strict=True))}
-            for one in skips:
-                yes = sides.block(one.body, self.imports, self.quietly)
-                self.add("condition", self.quietly(one.test), _as_node(row[1]), yes, Side(ends="fall"))
-        self.lowerer.scope.env = env
 
     def _with(self, node: ast.With | ast.AsyncWith, rest: Sequence[ast.stmt]) -> bool:
         for item in node.items:
@@ -1127,14 +1067,6 @@ def _with_marks(
             yield from _with_marks(node.body, around.union(map(dotted, node.decorator_list)))
         elif isinstance(node, ast.FunctionDef):
             yield node, around.union(map(dotted, node.decorator_list))
-
-
-def _as_node(value: Expr) -> ast.expr:
-    """What stands where a value is written."""
-    line, column, end_line, end_column = value.at or (1, 0, 1, 0)
-    return ast.Constant(
-        str(value.args[0]), lineno=line, col_offset=column, end_lineno=end_line, end_col_offset=end_column
-    )
 
 
 def _as_read(target: ast.expr) -> ast.expr:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from bwlint.readers.nodes import Decide, below, truth
+from bwlint.readers.nodes import AnyFunction, Decide, below, defaults, truth
 
 UNKNOWN = "?"
 NOTHING = ("?=?",)
@@ -16,7 +16,6 @@ NOTHING = ("?=?",)
 MAX_ARGUMENTS = 24
 MAX_TEXT = 40
 _FALSE = frozenset({"False", "None", "''", "0"})
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ORDERS: dict[type[ast.cmpop], Callable[..., bool]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -72,14 +71,14 @@ def written(text: str) -> tuple[str | int | None] | None:
         return None
 
 
-def bound(function: _Function, given: Sequence[str]) -> dict[str, str]:
+def bound(function: AnyFunction, given: Sequence[str]) -> dict[str, str]:
     """What a call and the defaults write out for a function's parameters; under `.name` the attribute of any object."""
     places = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
     places = places[1:] if places[:1] in (["self"], ["cls"]) else places
     told = dict(one.split("=", 1) for one in given)
     texts = {name: told[str(place)] for place, name in enumerate(places) if str(place) in told}
     texts |= {name: text for name, text in told.items() if not name.isdigit()}
-    for name, default in _defaults(function) if not any(one.startswith(".") for one in told) else ():
+    for name, default in defaults(function) if not any(one.startswith(".") for one in told) else ():
         texts.setdefault(name, _text(default))
     return {name: text for name, text in texts.items() if text != UNKNOWN}
 
@@ -91,7 +90,7 @@ class Spoken(NamedTuple):
     asked: frozenset[str]
 
     @classmethod
-    def of(cls, function: _Function) -> Spoken:
+    def of(cls, function: AnyFunction) -> Spoken:
         nodes = below(function)
         stored = (one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
         return cls(frozenset(stored), frozenset(name for one in nodes for name in _asked(one)))
@@ -112,13 +111,6 @@ def _asked(node: ast.AST) -> Iterator[str]:
 def _name(node: ast.expr) -> str:
     """What a value is held under; "" where it is none of a name."""
     return node.id if isinstance(node, ast.Name) else f".{node.attr}" if isinstance(node, ast.Attribute) else ""
-
-
-def _defaults(function: _Function) -> list[tuple[str, ast.expr]]:
-    by_place = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-    found = list(zip(reversed(by_place), reversed(function.args.defaults), strict=False))
-    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
-    return found + [(one.arg, default) for one, default in named if default is not None]
 
 
 def deciding(values: Mapping[str, str]) -> Decide:

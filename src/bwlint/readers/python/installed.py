@@ -17,7 +17,7 @@ from bwlint.chips import frameworks
 from bwlint.chips.interfaces import optional_modules
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.readers.nodes import below
-from bwlint.readers.python.sides import dotted, literal_text, target_names
+from bwlint.readers.python.sides import Imports, dotted, literal_text, statements, target_names
 from bwlint.readers.spans import span
 
 ANCHORS = optional_modules()
@@ -196,18 +196,14 @@ def _flag(test: ast.expr) -> str:
 def _told(test: ast.expr) -> bool:
     """Whether somebody asks for the way by its name or number, who may know the machine."""
     by_default = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) and any(map(_is_none, test.values))
-    return not by_default and any(_names_a_way(node) for node in (test, *below(test)))
+    compared = [node for node in below(test) if isinstance(node, ast.Compare)]
+    operands = (one for node in compared for one in (node.left, *node.comparators))
+    return not by_default and any(isinstance(one, ast.Constant) and _is_way(one.value) for one in operands)
 
 
 def _is_none(test: ast.expr) -> bool:
     asked = test.comparators[0] if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is) else None
     return isinstance(asked, ast.Constant) and asked.value is None
-
-
-def _names_a_way(node: ast.AST) -> bool:
-    return isinstance(node, ast.Compare) and any(
-        isinstance(one, ast.Constant) and _is_way(one.value) for one in (node.left, *node.comparators)
-    )
 
 
 def _is_way(text: object) -> bool:
@@ -217,8 +213,27 @@ def _is_way(text: object) -> bool:
 
 def is_told(test: Expr) -> bool:
     """The same of a test above: one that asks for another way leads to whatever is there."""
-    return test.op != "not" and any(node.op == "cmp" and any(map(_is_text, node.args[1])) for node in walk(test))
+    compared = (one for node in walk(test) if node.op == "cmp" for one in node.args[1])
+    return test.op != "not" and any(one.op == "const" and _is_way(one.args[0]) for one in compared)
 
 
-def _is_text(operand: Expr) -> bool:
-    return operand.op == "const" and _is_way(operand.args[0])
+def lent(tree: ast.Module, imports: Imports) -> Iterator[tuple[str, str]]:
+    """Names that a function fills with an import (`global _run; from lib import run as _run`), and what they are."""
+    for function in statements(tree.body):
+        if isinstance(function, ast.FunctionDef) and any(isinstance(one, ast.Global) for one in function.body):
+            nodes = list(statements(function.body))
+            shared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
+            if shared:
+                brought = (one for node in nodes for one in imports.brought(node))
+                imported = {local: module if name is None else f"{module}.{name}" for local, module, name in brought}
+                yield from _brought(nodes, shared, imported)
+
+
+def _brought(nodes: list[ast.stmt], shared: set[str], imported: dict[str, str]) -> Iterator[tuple[str, str]]:
+    yield from ((name, imported[name]) for name in sorted(shared & imported.keys()))
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            root, dot, rest = dotted(node.value).partition(".")
+            for target in node.targets if root in imported else ():
+                if isinstance(target, ast.Name) and target.id in shared:
+                    yield target.id, imported[root] + dot + rest

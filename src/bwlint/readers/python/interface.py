@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from bwlint.model.expr import Span
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, parameters
 from bwlint.readers.python import parse
-from bwlint.readers.python.calls import Call, calls, compared, parameters
+from bwlint.readers.python.calls import Call, calls, compared
+from bwlint.readers.python.given import arguments_of
 from bwlint.readers.python.sides import Imports, arm_of_others, dotted
 from bwlint.readers.python.sides import statements as within
 from bwlint.readers.spans import span
@@ -233,45 +234,25 @@ def _strings(node: ast.expr) -> tuple[str, ...] | None:
 
 
 def _offer(node: ast.FunctionDef | ast.ClassDef) -> Offer:
-    choices: list[BackendChoice] = []
-    checks: list[str] = []
-    for decorator in node.decorator_list:
-        if isinstance(decorator, ast.Call):
-            choices += _choices(decorator)
-            checks += _checks(decorator)
-    spans = tuple(span(decorator) for decorator in node.decorator_list)
-    given = (tuple(choices), tuple(checks))
-    calls_above = [decorator for decorator in node.decorator_list if isinstance(decorator, ast.Call)]
-    values = [value for call in calls_above for value in (*call.args, *(keyword.value for keyword in call.keywords))]
-    names = frozenset(value.id for value in values if isinstance(value, ast.Name))
-    if isinstance(node, ast.FunctionDef):
-        first_run = next((item for item in node.body if not isinstance(item, ast.Expr)), None)
-        return Offer(
-            node.name,
-            "function",
-            span(node),
-            (),
-            spans,
-            *given,
-            _options(node, [node]),
-            parameters=parameters(node),
-            given=names,
-            only_raises=isinstance(first_run, ast.Raise),
-        )
-    methods = [item for item in node.body if isinstance(item, ast.FunctionDef)]
-    first = next((item for item in methods if item.name == "__init__"), None)
-    bases = tuple(base for item in node.bases if (base := dotted(item)))
+    above = [decorator for decorator in node.decorator_list if isinstance(decorator, ast.Call)]
+    is_class = isinstance(node, ast.ClassDef)
+    functions = [node] if isinstance(node, ast.FunctionDef) else []
+    methods = [item for item in node.body if is_class and isinstance(item, ast.FunctionDef)]
+    called = next((item for item in (*functions, *methods) if item is node or item.name == "__init__"), None)
+    first_run = next((item for item in node.body if not isinstance(item, ast.Expr)), None)
     return Offer(
         node.name,
-        "class",
+        "class" if is_class else "function",
         span(node),
-        bases,
-        spans,
-        *given,
-        () if first is None else _options(first, methods),
+        tuple(base for item in getattr(node, "bases", ()) if (base := dotted(item))),
+        tuple(map(span, node.decorator_list)),
+        tuple(choice for call in above for choice in _choices(call)),
+        tuple(check for call in above for check in _checks(call)),
+        () if called is None else _options(called, methods or [called]),
         frozenset(item.name for item in methods),
-        () if first is None else parameters(first)[1:],
-        names,
+        () if called is None else parameters(called)[1 if is_class else 0 :],
+        frozenset(value.id for call in above for value in arguments_of(call) if isinstance(value, ast.Name)),
+        only_raises=not is_class and isinstance(first_run, ast.Raise),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import below, defaults, parameters
 from bwlint.readers.python.sides import dotted
 
 MAX_AMOUNT = 1 << 40
@@ -100,7 +100,7 @@ class Values:
 
     def _handed(self, name: str, function: Function) -> Iterator[tuple[ast.expr, Function | None]]:
         """What calls in the file hand to a parameter, or its default."""
-        default = default_of(function, name)
+        default = dict(defaults(function)).get(name)
         found = _by_name(self.tree).get(function.name, [])[:MAX_CALLS]
         handed = [(around, _argument(call, name, parameters(function))) for around, call in found]
         for around, value in handed or [(None, None)]:
@@ -160,19 +160,6 @@ def _part(target: ast.Tuple, value: ast.expr, name: str) -> ast.expr:
     several = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else []
     found = [one for place, one in zip(target.elts, several, strict=False) if dotted(place) == name]
     return found[0] if found else ast.Constant(1)
-
-
-def parameters(function: Function) -> list[str]:
-    return [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
-
-
-def default_of(function: Function, name: str) -> ast.expr | None:
-    positional = [*function.args.posonlyargs, *function.args.args]
-    pairs: Sequence[tuple[ast.arg, ast.expr | None]] = [
-        *zip(reversed(positional), reversed(function.args.defaults), strict=False),
-        *zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True),
-    ]
-    return next((value for one, value in pairs if one.arg == name), None)
 
 
 def _argument(call: ast.Call, name: str, parameters: Sequence[str]) -> ast.expr | None:

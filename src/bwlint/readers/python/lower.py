@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
+from bwlint.chips import spelling
 from bwlint.model.expr import NONE, Expr, const, negate, unknown
 from bwlint.readers.nodes import text_of
-from bwlint.readers.python.flags import MANY, operand_targets, target_of, targets_of
 from bwlint.readers.python.sides import SPEAKS, dotted
-from bwlint.readers.python.vocabulary import arch_text
+from bwlint.readers.python.vocabulary import JOINED, arch_text
 from bwlint.readers.spans import span
 
 MAX_DEPTH = 120
+MANY = 2
+"""As many flags beside one another speak of targets; one alone may be named after a kernel."""
+_NAME = re.compile(rf"_*(?:(?i:has|is|build|enable|with|want|for|target)_)?({spelling.IN_NAMES}{spelling.TARGET})$")
+_HOLDS_TARGETS = re.compile(r"arch|capab|(?:^|_)(?:sms?|ccs?)(?:_|$)|gencode|targets?$", re.IGNORECASE)
 _COMPARE = {
     ast.Eq: "==",
     ast.NotEq: "!=",
@@ -80,25 +84,26 @@ class LoweringScope:
         return None
 
 
-OnConditional = Callable[[ast.IfExp, Expr, Expr, Expr], None]
-OnLookup = Callable[[ast.expr, Expr, Expr, bool], None]
-"""Takes a lookup in a mapping, the mapping, the key, and whether a key that it lacks is an error: it raises, or gives
-None of which a part is taken."""
-
-OnCall = Callable[[ast.Call, tuple[Expr, ...]], None]
-"""Takes a call and its lowered arguments."""
-
-OnCallee = Callable[[ast.Call, Expr], None]
-"""Takes a call and what it calls."""
-
-OnText = Callable[[ast.expr, Expr], None]
-"""Takes what may order a text, or take a part of one by its place."""
-
 SAID = "<said>"
 """The role of what is part of a text that somebody reads, and does nothing."""
 
-OnQuestion = Callable[[ast.expr, Expr], None]
-"""Takes a comparison, or several of them joined; the parts come before the whole."""
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who is told of what is lowered."""
+
+    conditional: Callable[[ast.IfExp, Expr, Expr, Expr], None] | None = None
+    lookup: Callable[[ast.expr, Expr, Expr, bool], None] | None = None
+    """With the mapping, the key, and whether a key that it lacks is an error: it raises, or a part of None is taken."""
+    call: Callable[[ast.Call, Expr, tuple[Expr, ...]], None] | None = None
+    """With what is called, and the arguments."""
+    text: Callable[[ast.expr, Expr], None] | None = None
+    """Of what may order a text, or take a part of one by its place."""
+    question: Callable[[ast.expr, Expr], None] | None = None
+    """Of a comparison, or several of them joined; the parts come before the whole."""
+
+
+NOBODY = Listener()
 
 
 class Lowerer:
@@ -107,12 +112,7 @@ class Lowerer:
     def __init__(self, slots: list[Expr]) -> None:
         self.slots = slots
         self.scope = LoweringScope("<module>")
-        self.on_conditional: OnConditional | None = None
-        self.on_lookup: OnLookup | None = None
-        self.on_call: OnCall | None = None
-        self.on_callee: OnCallee | None = None
-        self.on_text: OnText | None = None
-        self.on_question: OnQuestion | None = None
+        self.told = NOBODY
         self.role: str | None = None
         """What the value is kept or handed on as; None where the statement says that, SAID for part of a text."""
         self.late: frozenset[str] = frozenset()
@@ -140,8 +140,8 @@ class Lowerer:
         try:
             method = _TABLE.get(type(node))
             found = method(self, node) if method else unknown(f"{type(node).__name__}:{node.lineno}", span(node))
-            if self.on_question is not None and isinstance(node, QUESTIONS):
-                self.on_question(node, found)
+            if self.told.question is not None and isinstance(node, QUESTIONS):
+                self.told.question(node, found)
             return found
         finally:
             self._depth -= 1
@@ -199,12 +199,10 @@ class Lowerer:
         if name in _JOINS and len(node.args) == 1 and (parts := self._items(arguments[0])):
             return Expr(_JOINS[name], (parts,), span(node)) if len(parts) > 1 else parts[0]
         function = self.lower(node.func)
-        if self.on_lookup is not None and function.op == "attr" and function.args[1] == "get" and arguments:
-            self.on_lookup(node, function.args[0], arguments[0], parted and len(arguments) == 1)
-        if self.on_call is not None:
-            self.on_call(node, tuple(arguments))
-        if self.on_callee is not None:
-            self.on_callee(node, function)
+        if self.told.lookup is not None and function.op == "attr" and function.args[1] == "get" and arguments:
+            self.told.lookup(node, function.args[0], arguments[0], parted and len(arguments) == 1)
+        if self.told.call is not None:
+            self.told.call(node, function, tuple(arguments))
         return Expr("call", (function, tuple(arguments)), span(node))
 
     def _items(self, several: Expr) -> tuple[Expr, ...]:
@@ -231,8 +229,8 @@ class Lowerer:
         return self._as_text(node, Expr("cmp", (operators, operands), span(node)))
 
     def _as_text(self, node: ast.expr, found: Expr) -> Expr:
-        if self.on_text is not None:
-            self.on_text(node, found)
+        if self.told.text is not None:
+            self.told.text(node, found)
         return found
 
     def _boolop(self, node: ast.BoolOp) -> Expr:
@@ -270,11 +268,12 @@ class Lowerer:
 
     def _conditional(self, node: ast.IfExp) -> Expr:
         test = self.lower(node.test)
-        on_text, self.on_text = self.on_text, None  # who asks first may have asked how long the text is
+        told = self.told
+        self.told = replace(told, text=None)  # who asks first may have asked how long the text is
         then, otherwise = self._behind(test, node.body), self._behind(negate(test), node.orelse)
-        self.on_text = on_text
-        if self.on_conditional is not None:
-            self.on_conditional(node, test, then, otherwise)
+        self.told = told
+        if told.conditional is not None:
+            told.conditional(node, test, then, otherwise)
         return Expr("if", (test, then, otherwise), span(node))
 
     def _behind(self, test: Expr, node: ast.expr) -> Expr:
@@ -295,8 +294,8 @@ class Lowerer:
             bounds = self.many([part.lower, part.upper, part.step])
             return self._as_text(node, Expr("slice", (base, *bounds), span(node)))
         key = self.lower(node.slice)
-        if self.on_lookup is not None and isinstance(node.ctx, ast.Load):
-            self.on_lookup(node, base, key, True)
+        if self.told.lookup is not None and isinstance(node.ctx, ast.Load):
+            self.told.lookup(node, base, key, True)
         return self._as_text(node, Expr("index", (base, key), span(node)))
 
     def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Expr:
@@ -339,56 +338,41 @@ class Lowerer:
         names = _target_names(generator.target)
         if names is None:
             return unknown(f"comprehension:{node.lineno}", span(node))
-        with self.inner(owner, names):
-            tests = tuple(self.lower(test) for test in generator.ifs)
-            element = self._pair(node) if isinstance(node, ast.DictComp) else self.lower(node.elt)
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        lowered = self._within(owner, names, [*generator.ifs, *parts])
+        tests, made = lowered[: len(generator.ifs)], lowered[len(generator.ifs) :]
+        element = made[0] if len(made) == 1 else Expr("tuple", (made,), span(node))
         kind = {ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dict"}.get(type(node), "any")
         bound = tuple(Expr("const", (name,)) for name in names)
         return Expr("comp", (kind, owner, bound, iterable, tests, element), span(node))
 
-    def _pair(self, node: ast.DictComp) -> Expr:
-        return Expr("tuple", (self.many((node.key, node.value)),), span(node))
-
     def _lambda(self, node: ast.Lambda) -> Expr:
         owner = f"{self.scope.owner}:lambda{node.lineno}:{node.col_offset}"
         names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
-        with self.inner(owner, names):
-            body = self.lower(node.body)
+        (body,) = self._within(owner, names, [node.body])
         return Expr("lambda", (owner, tuple(Expr("const", (name,)) for name in names), body), span(node))
 
-    def inner(self, owner: str, names: list[str]) -> _Inner:
-        return _Inner(self, owner, names)
+    def _within(self, owner: str, names: Sequence[str], nodes: Sequence[ast.expr]) -> tuple[Expr, ...]:
+        """Lower the parts of a lambda or comprehension, in which names are its parameters."""
+        around = self.scope
+        self.scope = LoweringScope(owner, {name: Expr("param", (owner, name)) for name in names}, around)
+        try:
+            return self.many(nodes)
+        finally:
+            self.scope = around
 
     def _walrus(self, node: ast.NamedExpr) -> Expr:
         value = self._as(node.target.id, node.value)
         self.scope.env[node.target.id] = self.define(value)
         return value
 
-    def _starred(self, node: ast.Starred) -> Expr:
-        return self.lower(node.value)
-
-    def _await(self, node: ast.Await) -> Expr:
+    def _value(self, node: ast.Starred | ast.Await) -> Expr:
         return self.lower(node.value)
 
     def _yield(self, node: ast.Yield | ast.YieldFrom) -> Expr:
         self.yields = True
         self.lower(node.value)
         return unknown(f"yield:{node.lineno}", span(node))
-
-
-class _Inner:
-    """A scope for the parameters of a lambda or comprehension."""
-
-    def __init__(self, lowerer: Lowerer, owner: str, names: list[str]) -> None:
-        self._lowerer = lowerer
-        self._scope = LoweringScope(owner, {n: Expr("param", (owner, n)) for n in names}, lowerer.scope)
-
-    def __enter__(self) -> None:
-        self._lowerer.scope = self._scope
-
-    def __exit__(self, *_: object) -> None:
-        assert self._scope.parent is not None
-        self._lowerer.scope = self._scope.parent
 
 
 def _target_names(target: ast.expr) -> list[str] | None:
@@ -438,8 +422,58 @@ _TABLE: dict[type, Callable[..., Expr]] = {
     ast.DictComp: Lowerer._comprehension,
     ast.Lambda: Lowerer._lambda,
     ast.NamedExpr: Lowerer._walrus,
-    ast.Starred: Lowerer._starred,
-    ast.Await: Lowerer._await,
+    ast.Starred: Lowerer._value,
+    ast.Await: Lowerer._value,
     ast.Yield: Lowerer._yield,
     ast.YieldFrom: Lowerer._yield,
 }
+
+
+def target_of(node: ast.expr) -> str | None:
+    """The target that a flag (`has_sm120`, `capabilities.get("sm_90a")`) is named after; None of other nodes."""
+    if isinstance(node, ast.Name):
+        return _named_after(node.id)
+    if isinstance(node, ast.Attribute):
+        return _named_after(node.attr)
+    if isinstance(node, ast.Subscript):
+        return _keyed(node.value, node.slice)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        return _keyed(node.func.value, node.args[0])
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In):
+        return _keyed(node.comparators[0], node.left)
+    return None
+
+
+def targets_of(names: Iterable[str]) -> set[str]:
+    """The targets after which names are called."""
+    found = {_named_after(name) for name in names if "sm" in name or "SM" in name}
+    return {target for target in found if target is not None}
+
+
+def operand_targets(node: ast.expr) -> Iterator[str]:
+    """The targets of the flags in a condition."""
+    if isinstance(node, ast.BoolOp):
+        for value in node.values:
+            yield from operand_targets(value)
+    elif isinstance(node, ast.UnaryOp):
+        yield from operand_targets(node.operand)
+    elif (target := target_of(node)) is not None:
+        yield target
+
+
+def _keyed(base: ast.expr, key: ast.expr) -> str | None:
+    """`capabilities["sm120"]`: a text that spells a target, in something that is named after targets."""
+    name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+    if not _HOLDS_TARGETS.search(name) or not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+        return None
+    return _known(key.value)
+
+
+def _named_after(name: str) -> str | None:
+    match = _NAME.match(name)
+    return _known(match[1]) if match else None
+
+
+def _known(text: str) -> str | None:
+    found = spelling.spelled(text)
+    return found.target if found is not None and not found.dotted and found.number in JOINED else None

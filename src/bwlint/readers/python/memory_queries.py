@@ -70,7 +70,8 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     """The questions of a parsed file to which nobody expects a refusal, one a function."""
     kept = {dotted(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
     places = [_Asking(function, qualname, kept) for function, qualname, _ in functions(tree.body)]
-    places.append(_Asking(ast.Module([node for node in tree.body if not _is_definition(node)], []), "<module>"))
+    own = [node for node in tree.body if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
+    places.append(_Asking(ast.Module(own, []), "<module>"))
     asked, bindings = _asked_for(places) if "nvidia-smi" in source else None, _bindings(tree)
     for place in places:
         at = place.called(bindings) or (place.read_as_number(asked) if asked is not None else None)
@@ -126,10 +127,6 @@ def _keys(node: ast.AST) -> Sequence[ast.expr | None]:
         return node.keys
     is_get = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ASKS
     return node.args[:1] if is_get and isinstance(node, ast.Call) else ()
-
-
-def _is_definition(node: ast.stmt) -> bool:
-    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from bwlint.chips.products import Splitter, splitters
 from bwlint.model.details import MultiprocessorGroups, Multiprocessors
 from bwlint.model.facts import Operation
 from bwlint.readers.counted import asks, counts, waits
-from bwlint.readers.nodes import below, whole
-from bwlint.readers.python.params import parameters
+from bwlint.readers.nodes import AnyFunction, arms, below, defaults, whole
+from bwlint.readers.python.marking import parameters
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -38,9 +38,6 @@ _RESERVED = re.compile(
     r"(?:comm|communic|dispatch|combine|send|recv|a2a|all2all)\w*_sms?$|_sms?_(?:for_)?comm\w*$", re.I
 )
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-
 
 ANCHORS = (*_STEMS, *_SPLITTERS)
 
@@ -68,7 +65,7 @@ def operations(tree: ast.Module, source: str) -> tuple[Operation, ...]:
     return tuple(sorted(kept, key=lambda one: one.at))
 
 
-def _definitions(tree: ast.Module) -> Iterator[tuple[_Function, ast.ClassDef | None]]:
+def _definitions(tree: ast.Module) -> Iterator[tuple[AnyFunction, ast.ClassDef | None]]:
     """The functions of a module and the methods of its classes; what stands in one belongs to it."""
     for node in tree.body:
         if isinstance(node, _FUNCTIONS):
@@ -81,7 +78,7 @@ def _definitions(tree: ast.Module) -> Iterator[tuple[_Function, ast.ClassDef | N
 class _Place:
     """A function, and the class that it is a method of."""
 
-    node: _Function
+    node: AnyFunction
     owner: ast.ClassDef | None
 
     @property
@@ -119,19 +116,14 @@ class _Place:
         return _found("resident" if any(map(waits, self.words)) else "fixed", number, name, value, self.qualname)
 
     def defaults(self) -> Iterator[Operation]:
-        arguments = self.node.args
-        by_place = [*arguments.posonlyargs, *arguments.args]
-        pairs = [*zip(reversed(by_place), reversed(arguments.defaults), strict=False)]
-        for argument, value in (*pairs, *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)):
-            if value is not None and (one := self.stands(argument.arg, value)):
-                yield one
+        yield from (one for name, value in defaults(self.node) if (one := self.stands(name, value)))
 
     def assigned(self) -> Iterator[Operation]:
         for name, values in self.written.items():
             for value in values if _RESERVED.search(name) else ():
                 yield from (
                     _found("reserved", number, name, choice, self.qualname)
-                    for choice in _choices(value)
+                    for choice in arms(value)
                     if (number := _whole(choice)) is not None
                 )
             if len(values) == 1 and (one := self.stands(name.rpartition(".")[2], values[0])):
@@ -181,7 +173,7 @@ class _Place:
     def _number(self, node: ast.expr) -> int | None:
         """A number, or the largest that a name of the function may hold."""
         values = self.written.get(node.id, ()) if isinstance(node, ast.Name) else (node,)
-        numbers = [_whole(choice) for value in values for choice in _choices(value)]
+        numbers = [_whole(choice) for value in values for choice in arms(value)]
         known = [number for number in numbers if number is not None]
         return max(known) if known and len(known) == len(numbers) else None
 
@@ -213,19 +205,14 @@ class _Place:
 def _fields(tree: ast.Module) -> Iterator[Operation]:
     """Fields of classes, which are defaults of what makes them."""
     for owner in tree.body:
-        if not isinstance(owner, ast.ClassDef) or any(map(asks, _words(below(owner)) - _declared(owner))):
+        fields = [one for one in getattr(owner, "body", ()) if isinstance(one, ast.AnnAssign)]
+        values = {one.target.id: one.value for one in fields if isinstance(one.target, ast.Name)}
+        if not isinstance(owner, ast.ClassDef) or any(map(asks, _words(below(owner)) - values.keys())):
             continue
-        for node in owner.body:
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
-                number = _whole(node.value)
-                if number is not None and counts(node.target.id):
-                    yield _found("fixed", number, node.target.id, node.value, f"{owner.name}.__init__")
-
-
-def _declared(owner: ast.ClassDef) -> set[str]:
-    return {
-        node.target.id for node in owner.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-    }
+        for name, value in values.items():
+            number = _whole(value)
+            if value is not None and number is not None and counts(name):
+                yield _found("fixed", number, name, value, f"{owner.name}.__init__")
 
 
 def _constants(tree: ast.Module, places: Sequence[_Place]) -> Iterator[Operation]:
@@ -283,14 +270,7 @@ def _alternatives(test: ast.expr, sign: type[ast.boolop]) -> list[ast.expr]:
     return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, sign) else [test]
 
 
-def _choices(value: ast.expr) -> Iterator[ast.expr]:
-    while isinstance(value, ast.IfExp):
-        yield value.body
-        value = value.orelse
-    yield value
-
-
-def _whole(node: ast.expr) -> int | None:
+def _whole(node: ast.expr | None) -> int | None:
     value = node.value if isinstance(node, ast.Constant) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from bwlint.readers.nodes import parameters
 from bwlint.readers.python.sides import statements
 
 _GENERATION = re.compile(r"sm_?\d{2,3}", re.I)
@@ -42,9 +43,7 @@ def _bound(node: ast.stmt) -> Iterator[str]:
     """The names that any other statement gives a value."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            arguments = node.args
-            yield node.name
-            yield from (one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+            yield from (node.name, *parameters(node))
         case ast.ClassDef():
             yield node.name
         case ast.Import() | ast.ImportFrom():

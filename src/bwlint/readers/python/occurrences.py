@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from bwlint.model.expr import Span
 from bwlint.readers.nodes import below, children, text_of
+from bwlint.readers.python.given import arguments_of
 from bwlint.readers.python.sides import Imports, dotted
 from bwlint.readers.spans import span
 
@@ -82,12 +83,6 @@ def index(source: str, package: str) -> Index | None:
     return walker.index
 
 
-def _handed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterable[str]:
-    for item in node.decorator_list:
-        if isinstance(item, ast.Call):
-            yield from (dotted(value) for value in (*item.args, *(keyword.value for keyword in item.keywords)))
-
-
 class _Walker:
     def __init__(self, package: str) -> None:
         self.index = Index()
@@ -116,7 +111,7 @@ class _Walker:
             self._text(node)
         elif isinstance(node, ast.AnnAssign):
             self.block([node.target, *([node.value] if node.value else [])])
-        elif isinstance(node, ast.Assign) and _is_all(node):
+        elif isinstance(node, ast.Assign) and "__all__" in (getattr(one, "id", "") for one in node.targets):
             self._exports(node)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return  # a docstring
@@ -135,11 +130,16 @@ class _Walker:
         self.block(default for default in (*node.args.defaults, *node.args.kw_defaults) if default is not None)
         qualname = self._qualified(node.name)
         decorators = tuple(dotted(item) for item in node.decorator_list)
+        calls = (item for item in node.decorator_list if isinstance(item, ast.Call))
+        handed = tuple(dotted(value) for call in calls for value in arguments_of(call))
         self.index.scopes[qualname] = NameScope(
-            qualname, "function", span(node), self._around, decorators, handed=tuple(_handed(node))
+            qualname, "function", span(node), self._around, decorators, handed=handed
         )
+        self._inside(qualname, node.body)
+
+    def _inside(self, qualname: str, body: Iterable[ast.AST]) -> None:
         outer, self._around = self._around, qualname
-        self.block(node.body)
+        self.block(body)
         self._around = outer
 
     def _class(self, node: ast.ClassDef) -> None:
@@ -161,9 +161,7 @@ class _Walker:
             methods,
             any(keyword.arg != "metaclass" or dotted(keyword.value)[-7:] != "ABCMeta" for keyword in node.keywords),
         )
-        outer, self._around = self._around, qualname
-        self.block(node.body)
-        self._around = outer
+        self._inside(qualname, node.body)
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         for local, module, name in self._imports.brought(node):
@@ -220,7 +218,3 @@ class _Walker:
         for item in below(node.value):
             if isinstance(item, ast.Constant) and isinstance(item.value, str):
                 self._add(item.value, "export", item)
-
-
-def _is_all(node: ast.Assign) -> bool:
-    return any(isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets)

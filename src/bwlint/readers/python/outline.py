@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from bwlint.chips import frameworks
+from bwlint.model.facts import Use
 from bwlint.model.outline import Definition, Outline
-from bwlint.readers.nodes import below
+from bwlint.readers.nodes import AnyFunction, arms, below, children, parameters
 from bwlint.readers.ondemand import OnDemand
 from bwlint.readers.python import parse
-from bwlint.readers.python.endings import choices
 from bwlint.readers.python.given import Spoken, bound, constants, deciding, matters
 from bwlint.readers.python.sides import (
     Collector,
@@ -45,9 +45,6 @@ def outline(path: str, source: str, name: str, is_package: bool) -> Outline:
         raise ReadError("nested too deep to outline") from error
 
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-
 @dataclass(frozen=True, slots=True)
 class _Written:
     """A definition as it is written; `around` are the scopes, the outermost first, `marks` decorators above it."""
@@ -55,7 +52,7 @@ class _Written:
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     imports: Imports
     module: Mapping[str, tuple[str, ...]]
-    around: tuple[_Function, ...]
+    around: tuple[AnyFunction, ...]
     marks: tuple[ast.expr, ...]
 
     def made(self) -> dict[str, tuple[str, ...]]:
@@ -85,10 +82,10 @@ def _outlined(tree: ast.Module, path: str, name: str, is_package: bool) -> Outli
         imports.names.setdefault(alias, target)
     at_top = set(map(id, tree.body))
     in_arms = [node for node in ours(tree.body) if id(node) not in at_top]
-    arms: dict[str, set[str]] = {}
+    targets_of: dict[str, set[str]] = {}
     for alias, target in _aliases(in_arms, imports, lookups):
-        arms.setdefault(alias, set()).add(target)
-    for alias, targets in arms.items():
+        targets_of.setdefault(alias, set()).add(target)
+    for alias, targets in targets_of.items():
         if len({target.rpartition(".")[2] for target in targets}) == 1:  # `torch.ops.ns.f`, or else `f`
             imports.names.setdefault(alias, min(targets, key=len))
     for local, target in _lazy_names(tree.body, imports):
@@ -156,7 +153,7 @@ def _written(
     owner: str,
     imports: Imports,
     module: Mapping[str, tuple[str, ...]],
-    functions: tuple[_Function, ...],
+    functions: tuple[AnyFunction, ...],
     around: tuple[ast.expr, ...] = (),
 ) -> Iterator[tuple[str, _Written]]:
     """Functions and classes of a block, and those within them, outer ones first, by qualified name."""
@@ -191,10 +188,9 @@ def _is_compiled(name: str, value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and last == "compile" and dotted(value.args[0]) == name
 
 
-def _given(node: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, tuple[str, ...]]:
+def _given(node: AnyFunction) -> dict[str, tuple[str, ...]]:
     """The parameters of a function, which hold what they are given and not what such names hold around it."""
-    own = (one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
-    return {name: ("",) for name in own if name not in ("self", "cls")}
+    return {name: ("",) for name in parameters(node) if name not in ("self", "cls")}
 
 
 def _is_kept(value: ast.expr) -> bool:
@@ -244,8 +240,8 @@ def _looked_into(qualname: str, written: _Written, held: Mapping[str, str] | Non
         span(node),
         tuple(body.uses),
         marks=tuple(marks.uses),
-        choices=choices(node.body, imports) if held is None else (),
-        parameters=tuple(one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)),
+        choices=_ends(node.body, imports) if held is None else (),
+        parameters=parameters(node),
         takes_all=node.args.kwarg is not None,
     )
 
@@ -282,7 +278,7 @@ def _picked(body: Sequence[ast.stmt]) -> Iterator[tuple[str, tuple[str, ...]]]:
                 yield f"{node.name}.{name}", tuple(values)
 
 
-def _given_to_self(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
+def _given_to_self(method: AnyFunction) -> Iterator[tuple[str, ast.expr]]:
     for node in statements_here(parsed(method)):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
@@ -292,9 +288,7 @@ def _given_to_self(method: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[t
 
 def _chosen(value: ast.expr) -> tuple[str, ...]:
     """The names that a value is one of; "" among them where it is something else."""
-    if isinstance(value, ast.IfExp):
-        return (*_chosen(value.body), *_chosen(value.orelse))
-    return (dotted(value) if isinstance(value, (ast.Name, ast.Attribute)) else "",)
+    return tuple(dotted(one) if isinstance(one, (ast.Name, ast.Attribute)) else "" for one in arms(value))
 
 
 def _absolute(name: str, imports: Imports) -> str:
@@ -368,7 +362,7 @@ def _lazy_names(body: Sequence[ast.stmt], imports: Imports) -> Iterator[tuple[st
 
 
 def _lazy_target(local: str, value: ast.expr, imports: Imports) -> Iterator[tuple[str, str]]:
-    """A dotted name from `"module"`, `"module:attribute"`, `("module", "attribute")`, or another name of this file."""
+    """A dotted name from `"module"`, `"module:attribute"` or `("module", "attribute")`."""
     parts = [value] if isinstance(value, ast.Constant) else value.elts if isinstance(value, ast.Tuple) else []
     texts = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     if not texts or len(texts) != len(parts) or not all(_LAZY.fullmatch(text) for text in texts):
@@ -379,7 +373,63 @@ def _lazy_target(local: str, value: ast.expr, imports: Imports) -> Iterator[tupl
     if module.startswith("."):
         level = len(module) - len(module.lstrip("."))
         module = imports.absolute(ast.ImportFrom(module=module.lstrip(".") or None, names=[], level=level))
-    elif "." not in module and not attribute:
-        yield local, module  # a facade's old name of something of its own
-        return
     yield local, f"{module}.{attribute or local}"
+
+
+_OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def _ends(body: Sequence[ast.stmt], imports: Imports) -> tuple[Use, ...]:
+    """The last calls of all ways through a body, errors left out; none where one way ends in anything else."""
+    found: dict[str, Use] = {}
+    for call in _last_calls(body) or ():
+        name = dotted(call.func)
+        root, dot, rest = name.partition(".")
+        if not name or root in ("self", "cls"):
+            return ()
+        use = Use(imports.names.get(root, root) + dot + rest, "call", span(call.func), sure=False)
+        found.setdefault(use.name, use)
+    return tuple(found.values()) if len(found) > 1 else ()
+
+
+def _last_calls(body: Sequence[ast.stmt]) -> list[ast.Call] | None:
+    if not body:
+        return None
+    found: list[ast.Call] = []
+    for node in body[:-1]:
+        if isinstance(node, ast.If):
+            for side in (node.body, node.orelse):
+                if not any(_returns(side)):
+                    continue
+                ends = _last_calls(side)
+                if ends is None:
+                    return None
+                found += ends
+        elif any(_returns([node])):
+            return None
+    last = _calls_of(body[-1])
+    return None if last is None else found + last
+
+
+def _calls_of(node: ast.stmt) -> list[ast.Call] | None:
+    if isinstance(node, ast.Raise):
+        return []
+    if isinstance(node, ast.If):
+        sides = [_last_calls(side) for side in (node.body, node.orelse)]
+        return None if None in sides else [call for side in sides for call in side or ()]
+    if isinstance(node, ast.With):
+        return _last_calls(node.body)
+    if isinstance(node, (ast.Return, ast.Expr)) and node.value is not None:
+        ends = arms(node.value)
+        calls = [end for end in ends if isinstance(end, ast.Call)]
+        return calls if len(calls) == len(ends) else None
+    return None
+
+
+def _returns(body: Sequence[ast.AST]) -> Iterator[bool]:
+    """Whether each statement of a block, those within it too, returns; those of inner definitions are not its own."""
+    for node in body:
+        if isinstance(node, _OWN):
+            continue
+        yield isinstance(node, ast.Return)
+        yield from _returns([child for child in children(node) if isinstance(child, ast.stmt)])

@@ -154,12 +154,9 @@ def _statements(node: ast.AST, tests: tuple[ast.expr, ...]) -> Iterator[tuple[as
         if in_module and isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         yield item, around
-        inner = around
-        if isinstance(item, (ast.If, ast.IfExp, ast.While)):
-            inner = (*around, item.test)
-            stack += [(child, around if child is item.test else inner) for child in _inner(item)]
-        else:
-            stack += [(child, around) for child in _inner(item)]
+        test = item.test if isinstance(item, (ast.If, ast.IfExp, ast.While)) else None
+        inner = around if test is None else (*around, test)
+        stack += [(child, around if child is test else inner) for child in _inner(item)]
 
 
 def _inner(node: ast.AST) -> list[ast.AST]:
@@ -250,9 +247,6 @@ def _assigned(node: ast.Assign | ast.AnnAssign, tests: tuple[ast.expr, ...]) -> 
         return
     if name == "gpuDirectRDMACapable" and isinstance(value, ast.Constant) and value.value in (1, True):
         yield _Found("rdma", target, PeerSwitch(decides="" if tests else "always"))
-    declares = isinstance(value, ast.Call) and "Env" in last_name(value.func) and _VARIABLE.match(name)
-    if declares and isinstance(value, ast.Call) and value.args and _skipped(name, value.args[0]):
-        yield _Found("skip", node, PeerSwitch(variable=name, tests_with=_opposite(value.args[0])))
     if isinstance(node, ast.AnnAssign) and _VARIABLE.match(name) and _tested(name, value):
         yield _Found("declared", node, PeerSwitch(variable=name))
     yield from _fabric(value, tests)
@@ -313,10 +307,6 @@ def _asks_name(test: ast.expr) -> bool:
     return isinstance(text, str) and _PCIE.match(text) is not None
 
 
-def _callers(function: _PeerFunction, functions: list[_PeerFunction]) -> list[_PeerFunction]:
-    return [other for other in functions if other is not function and _may_call(other, function, functions)]
-
-
 def _may_call(caller: _PeerFunction, callee: _PeerFunction, functions: list[_PeerFunction]) -> bool:
     """By name; the method of another class only where no other has its name, or the caller names the class."""
     if callee.name not in caller.words:
@@ -331,8 +321,10 @@ def _with_callers(function: _PeerFunction, functions: list[_PeerFunction]) -> li
     near = {function.qualname: function}
     queue = [function]
     while queue and len(near) < _NEAR:
-        for other in _callers(queue.pop(), functions):
-            if other.qualname not in near and other.qualname != "<module>":
+        called = queue.pop()
+        for other in functions:
+            is_new = other.qualname not in near and other.qualname != "<module>"
+            if is_new and _may_call(other, called, functions):
                 near[other.qualname] = other
                 queue.append(other)
     return list(near.values())

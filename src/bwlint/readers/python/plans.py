@@ -112,8 +112,8 @@ def _entered(tree: ast.Module) -> Iterator[Operation]:
             stack += [(child, tests) for child in children(node) if isinstance(child, _HOLDING)]
         else:
             stack += [(child, tests) for child in node.orelse]
-            named = _compared(node.test)
-            if named and any(map(_builds, _all(node.body))) and not _looked((*tests, node.test, *node.body)):
+            named, inside = _compared(node.test), (one for part in node.body for one in below(part))
+            if named and any(map(_builds, inside)) and not _looked((*tests, node.test, *node.body)):
                 yield Operation("plan-branch", named[0], span(node.test), detail=PlanBranch(named[1], is_asked=True))
             else:
                 stack += [(child, (*tests, node.test)) for child in node.body]
@@ -155,14 +155,8 @@ def _looked(nodes: tuple[ast.AST, ...]) -> bool:
 
 
 def _words(node: ast.AST) -> Iterator[str]:
-    for one in _all([node]):
+    for one in below(node):
         if isinstance(one, ast.Name):
             yield one.id
         elif isinstance(one, ast.Attribute):
             yield one.attr
-
-
-def _all(nodes: list[ast.AST] | list[ast.stmt]) -> Iterator[ast.AST]:
-    for node in nodes:
-        yield node
-        yield from below(node)

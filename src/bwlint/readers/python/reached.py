@@ -1,4 +1,4 @@
-"""Code of a Python function that runs once some of its checks are decided."""
+"""Python code that runs once some checks are decided, or for a string: `if backend == "cutlass":`, `{"cutlass": f}`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from bwlint.model.expr import Span
+from bwlint.readers.nodes import parameters
 from bwlint.readers.python import parse
-from bwlint.readers.python.calls import parameters
 from bwlint.readers.spans import span
 
 Known = Mapping[str, bool]
@@ -204,3 +204,27 @@ def _functions(source: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 def _function(source: str, at: Span) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The one that a definition is: that may begin at its decorators."""
     return next((one for one in _functions(source) if span(one)[2:] == at[2:] and at.holds(span(one))), None)
+
+
+def branches(source: str, text: str) -> Iterator[Span]:
+    """The bodies of tests that `text` passes and the values under it in tables of calls; raises `ReadError`."""
+    for node in ast.walk(parse(source)):
+        if isinstance(node, ast.If) and _asks(node.test, text):
+            yield _stretch(node.body[0], node.body[-1])
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == text and not isinstance(value, ast.Constant):
+                    yield _stretch(value, value)
+
+
+def _stretch(first: ast.stmt | ast.expr, last: ast.stmt | ast.expr) -> Span:
+    return Span(first.lineno, first.col_offset, last.end_lineno or last.lineno, last.end_col_offset or 0)
+
+
+def _asks(test: ast.expr, text: str) -> bool:
+    if isinstance(test, ast.BoolOp):
+        return any(_asks(value, text) for value in test.values)
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Eq, ast.In)):
+        return False
+    asked = (item for operand in (test.left, *test.comparators) for item in getattr(operand, "elts", [operand]))
+    return any(isinstance(item, ast.Constant) and item.value == text for item in asked)

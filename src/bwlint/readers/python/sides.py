@@ -37,24 +37,9 @@ _OF_OTHERS = re.compile(r"(?i)(?:^|[_.])(?:rocm|hip|amd|xpu|npu|hpu|tpu|musa|mps
 _EXITS = frozenset({"exit", "_exit", "quit", "SystemExit"})
 SPEAKS = frozenset(
     [
-        "warning",
-        "warn",
-        "warning_once",
-        "warn_once",
-        "info",
-        "info_once",
-        "debug",
-        "debug_once",
-        "error",
-        "error_once",
-        "print",
-        "log",
-        "critical",
-        "exception",
-        "print_warning_once",
-        "logger_warning",
-        "rank0_log",
-        "log_info_on_rank0",
+        *("warning", "warn", "warning_once", "warn_once", "info", "info_once", "debug", "debug_once", "error"),
+        *("error_once", "print", "log", "critical", "exception", "print_warning_once", "logger_warning", "rank0_log"),
+        *("log_info_on_rank0",),
     ]
 )
 """Calls that tell somebody something and do nothing."""
@@ -283,7 +268,7 @@ class Collector:
                 if leaves(taken):
                     return
                 continue
-            self._statement(statement, sure)
+            _STATEMENTS.get(type(statement), Collector._parts)(self, statement, sure)
             if isinstance(statement, ast.If) and self._turns_off(statement):
                 sure = False  # what follows is not reached on every path
 
@@ -297,9 +282,6 @@ class Collector:
         if isinstance(node.body[-1], ast.Raise):
             return not self._past_exits and _asks_for_text(node.test)  # a check of arguments picks no way
         return not self._past_exits or _asks_for_text(node.test)
-
-    def _statement(self, node: ast.stmt, sure: bool) -> None:
-        _STATEMENTS.get(type(node), Collector._parts)(self, node, sure)
 
     def _parts(self, node: ast.stmt, sure: bool) -> None:
         for child in children(node):
@@ -401,11 +383,8 @@ class Collector:
         if self._full or self._depth > MAX_DEPTH:
             return
         self._depth += 1
-        self._expression(node, sure)
-        self._depth -= 1
-
-    def _expression(self, node: ast.expr, sure: bool) -> None:
         _EXPRESSIONS.get(type(node), Collector._operands)(self, node, sure)
+        self._depth -= 1
 
     def _operands(self, node: ast.expr, sure: bool) -> None:
         for child in children(node):
@@ -601,14 +580,14 @@ def of_words(node: ast.expr) -> Span:
 
 def _asks_for_text(test: ast.expr) -> bool:
     """Whether a test compares with a string or with a member of an enum: it picks one of several."""
-    for node in below(test):
-        if isinstance(node, ast.Compare):
-            for operand in (node.left, *node.comparators):
-                if isinstance(operand, (ast.List, ast.Tuple, ast.Set)) or _is_member(operand):
-                    return True
-                if isinstance(operand, ast.Constant) and isinstance(operand.value, str):
-                    return True
-    return False
+    compared = (node for node in below(test) if isinstance(node, ast.Compare))
+    return any(
+        isinstance(one, (ast.List, ast.Tuple, ast.Set))
+        or isinstance(getattr(one, "value", None), str)
+        or _is_member(one)
+        for node in compared
+        for one in (node.left, *node.comparators)
+    )
 
 
 def _is_member(node: ast.expr) -> bool:
@@ -739,13 +718,9 @@ def _returned(body: Sequence[ast.stmt]) -> ast.expr | None:
 
 def _only_literals(body: Sequence[ast.stmt]) -> bool:
     """Assignments of numbers, booleans and tuples of them: tuning, not dispatch."""
-    if not body:
-        return False
-    for node in body:
-        value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)) else None
-        if value is None or not _is_number(value):
-            return False
-    return True
+    giving = [one for one in body if isinstance(one, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return))]
+    values = [one.value for one in giving if one.value is not None]
+    return bool(body) and len(values) == len(body) and all(map(_is_number, values))
 
 
 def _is_number(node: ast.expr) -> bool:

@@ -58,10 +58,10 @@ class Sizes:
                 amounts = (Expr("const", (number,), size.at),)
                 self.found.append(Operation(kind, label, at, amounts=amounts, path=here, qualname=qualname))
 
-    def default(self, name: str, value: ast.expr | None, qualname: str) -> None:
+    def default(self, name: str, value: ast.expr, qualname: str) -> None:
         """Note an amount of shared memory that is taken where nobody says another."""
-        number = None if value is None or not _SHARED.search(name) else number_of(value)
-        if value is not None and number is not None and number >= LEAST_SHARED and len(self.found) < MAX_SIZES:
+        number = number_of(value) if _SHARED.search(name) else None
+        if number is not None and number >= LEAST_SHARED and len(self.found) < MAX_SIZES:
             amounts = (Expr("const", (number,), span(value)),)
             self.found.append(Operation("default-size", name, span(value), amounts=amounts, qualname=qualname))
 

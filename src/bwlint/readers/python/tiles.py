@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from bwlint.model.details import Tiles
 from bwlint.model.expr import Span
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import below, children
-from bwlint.readers.python.least import Function, Values, called, default_of, parameters
+from bwlint.readers.nodes import below, children, defaults, parameters
+from bwlint.readers.python.least import Function, Values, called
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -57,10 +57,12 @@ def _chosen(function: Function, buffer: ast.Call) -> Iterator[tuple[str, Span]]:
     given = {one.arg: one.value for loop in _loops(function) for one in _keywords(loop.iter)}
     words = {node.id for part in (*buffer.args, *given.values()) for node in _names(part)}
     for node in below(function):
-        if isinstance(node, ast.Assign) and not words.isdisjoint(_targets(node)):
+        given_to = [one.id for target in getattr(node, "targets", ()) for one in _names(target)]
+        if isinstance(node, ast.Assign) and not words.isdisjoint(given_to):
             words |= {one.id for one in _names(node.value)}
+    given_by_default = dict(defaults(function))
     for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs):
-        default = default_of(function, one.arg)
+        default = given_by_default.get(one.arg)
         if one.arg in words and isinstance(default, ast.Constant) and isinstance(default.value, int):
             yield one.arg, span(one)
 
@@ -71,10 +73,6 @@ def _keywords(node: ast.expr) -> Sequence[ast.keyword]:
 
 def _names(node: ast.expr) -> Iterator[ast.Name]:
     return (one for one in (node, *below(node)) if isinstance(one, ast.Name))
-
-
-def _targets(node: ast.Assign) -> set[str]:
-    return {one.id for target in node.targets for one in _names(target)}
 
 
 def _is_tuned(function: Function) -> bool:
@@ -113,17 +111,14 @@ def _together(loop: ast.For, buffers: Mapping[str, _Buffer], values: Values, fun
     """The bytes that a loop touches, each buffer as often as it is there."""
     touched = {node.id for node in below(loop) if isinstance(node, ast.Name)} & buffers.keys()
     times = dict.fromkeys(touched, 1)
+    # what a kernel within the function is handed: arrays in global memory
+    arrays = {name for one in below(function) if isinstance(one, Function) for name in parameters(one)}
     for inner in (loop, *below(loop)):
         if isinstance(inner, ast.For) and isinstance(inner.iter, ast.Call) and called(inner.iter) == "Pipelined":
             given = next((one.value for one in inner.iter.keywords if one.arg == "num_stages"), None)
             stages = values.least(given, function) if given is not None else 1
-            times |= dict.fromkeys(_filled(inner, _arrays(function)) & touched, stages)
+            times |= dict.fromkeys(_filled(inner, arrays) & touched, stages)
     return sum(buffers[name].bytes * times[name] for name in touched)
-
-
-def _arrays(function: Function) -> set[str]:
-    """What a kernel within a function is handed: arrays in global memory."""
-    return {name for one in below(function) if isinstance(one, Function) for name in parameters(one)}
 
 
 def _filled(loop: ast.For, arrays: set[str]) -> set[str]:

@@ -19,9 +19,9 @@ from bwlint.model.details import TritonCase, TritonLaunch
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
 from bwlint.model.kinds import OperationKind
-from bwlint.readers.nodes import below, whole
+from bwlint.readers.nodes import below, defaults, parameters, whole
 from bwlint.readers.python.blocks import DEFAULT_STAGES, DEFAULT_WARPS, TritonKernel, compared, constants, multiplying
-from bwlint.readers.python.least import Function, LaunchRow, Values, by_type, called, calls, default_of, parameters
+from bwlint.readers.python.least import Function, LaunchRow, Values, by_type, called, calls
 from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
@@ -208,7 +208,7 @@ class _Reader:
         least, *others = (
             TritonCase(
                 taking.size,
-                _text(one.widest()),
+                ", ".join(f"{name} = {width}" for name, width in one.widest().items()),
                 span(one.at) if one.at is not None else None,
                 max(one.widest().values(), default=0),
             )
@@ -239,7 +239,8 @@ class _Reader:
         cases += islice(_cases(launch.function, allowed), MAX_CASES) if launch.function is not None else ()
         for one in cases:
             seeds = {**one.widest(), **one.picked}
-            values = Values(self.tree, known={(_name(launch.function), name): size for name, size in seeds.items()})
+            around = launch.function.name if launch.function is not None else ""
+            values = Values(self.tree, known={(around, name): size for name, size in seeds.items()})
             found, stages = self._constants(launch, values), self._stages(launch, values)
             size, warps = self.size(found, stages, values), _warps(_keywords(launch.call), values, launch.function)
             at = launch.call
@@ -314,7 +315,7 @@ class _Reader:
         found: dict[str, int] = {}
         for name in filter(constants(self.kernel).__contains__, parameters(self.kernel)):
             handed = names.get(name, places.get(name))
-            node = handed if handed is not None or None in names else default_of(self.kernel, name)
+            node = handed if handed is not None or None in names else dict(defaults(self.kernel)).get(name)
             number = _exact(node, launch.function if handed is not None else None, values) if node is not None else None
             if number is not None:
                 found[name] = number
@@ -343,10 +344,6 @@ def _warps(names: Mapping[str | None, ast.expr], values: Values, function: Funct
     return _exact(names["num_warps"], function, values)
 
 
-def _name(function: Function | None) -> str:
-    return function.name if function is not None else ""
-
-
 def _word(node: ast.AST) -> str:
     if isinstance(node, ast.Constant):
         return str(node.value) if isinstance(node.value, str) else ""
@@ -371,10 +368,6 @@ class _Case:
 
     def widest(self) -> dict[str, int]:
         return {name: max(sizes) for name, sizes in self.allowed.items()}
-
-
-def _text(widths: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} = {width}" for name, width in widths.items())
 
 
 def _cases(function: Function, allowed: _Allowed) -> Iterator[_Case]:

@@ -12,29 +12,9 @@ from bwlint.chips import EVERY
 from bwlint.chips.spelling import spelled
 
 ANCHORS = (
-    b"apabilit",
-    b"CAPABILIT",
-    b"ompute_cap",
-    b"sm_",
-    b"SM_",
-    b"Arch",
-    b"arch",
-    b"major",
-    b"lackwell",
-    b"opper",
-    b"_cc",
-    b"device_sm",
-    b"min_sm",
-    b"max_sm",
-    b"sm1",
-    b"sm9",
-    b"shared_memory_per_block",
-    b'"10.0',
-    b"get_device_properties",
-    b"DeviceProperties",
-    b"get_current_target",
-    b"compute_version",
-    b"get_device_name",
+    *(b"apabilit", b"CAPABILIT", b"ompute_cap", b"sm_", b"SM_", b"Arch", b"arch", b"major", b"lackwell", b"opper"),
+    *(b"_cc", b"device_sm", b"min_sm", b"max_sm", b"sm1", b"sm9", b"shared_memory_per_block", b'"10.0'),
+    *(b"get_device_properties", b"DeviceProperties", b"get_current_target", b"compute_version", b"get_device_name"),
     b"DeviceGetName",
 )
 _NUMBER = rb"_?(?:[789]|1[0-2])[\dxX]"

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from bwlint.model.details import Glued
-from bwlint.readers.python.glued import operations
+from bwlint.readers.python.target_names import operations
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bwlint.readers import ReadError
-from bwlint.readers.python.branches import branches
+from bwlint.readers.python.reached import branches
 
 ROWS = [
     ('if name == "x":\n    a()\n    b()\n', [2]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.readers.python.keywords import keywords_given
+from bwlint.readers.python.calls import keywords_given
 
 
 @pytest.mark.parametrize(

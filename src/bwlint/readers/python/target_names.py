@@ -1,7 +1,4 @@
-"""Two target names that Python joins because a comma is missing: `{"9.0", "10.0" "12.0"}`.
-
-Each comes out as an operation of kind glued, called as the string that comes of it.
-"""
+"""Strings that spell targets wrongly: two that are joined (operations glued), patterns for two digits (as-text)."""
 
 from __future__ import annotations
 
@@ -10,17 +7,26 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips.spelling import FORM, NUMBER, PREFIX, SUFFIX, spelled
-from bwlint.model.details import Glued
+from bwlint.evaluate.patterns import misread_by
+from bwlint.model.details import Glued, MisreadDigits
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import whole
+from bwlint.readers.nodes import text_of, whole
 from bwlint.readers.spans import span
 
 _NAME = rf"(?:{PREFIX}?{NUMBER}|[0-9]{{1,2}}\.[0-9]){SUFFIX}{FORM}?"
 _PLAIN = re.compile(rf"(?:(?:{PREFIX}{NUMBER}|[0-9]{{1,2}}\.[0-9]){SUFFIX}{FORM}?){{2}}")
 _BESIDE = re.compile(rf"([\"'])({_NAME})\1(?:\s|#[^\n]*\n)+([\"'])({_NAME})\3")
+_PIECES = ("\\d", "[0-9]")
+_OF_TARGETS = ("sm_", "sm|", "sm)", "sm?", "compute")
 
 
 def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
+    yield from _glued(tree, source)
+    yield from _of_two_digits(tree, source)
+
+
+def _glued(tree: ast.Module, source: str) -> Iterator[Operation]:
+    """`{"9.0", "10.0" "12.0"}`: two names that Python joins because a comma is missing."""
     pairs = {found[2] + found[4]: (found[2], found[4]) for found in _BESIDE.finditer(source)}
     if not pairs:
         return
@@ -49,3 +55,17 @@ def _texts(nodes: list[ast.expr]) -> list[tuple[ast.expr, str]]:
 def _are_plain_names(text: str) -> bool:
     """Whether a text is made of names that are no bare numbers: "sm_90sm_120", "8.912.0"."""
     return _PLAIN.fullmatch(text) is not None
+
+
+def _of_two_digits(tree: ast.Module, source: str) -> Iterator[Operation]:
+    """Regular expressions that look for a target of two digits, `sm_(\\d)(\\d)`."""
+    if not _may_take(source):
+        return
+    for node in whole(tree):
+        text = text_of(node)
+        if _may_take(text) and (wrong := misread_by(text)):
+            yield Operation("as-text", text, span(node), detail=MisreadDigits(wrong.says, wrong.chips.names))
+
+
+def _may_take(text: str) -> bool:
+    return any(piece in text for piece in _PIECES) and any(word in text for word in _OF_TARGETS)
