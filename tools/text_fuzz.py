@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bwlint.readers import reader
 from bwlint.readers.comments import comments_of
-from bwlint.report import Setting, json_report
+from bwlint.report import Setting, encode
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog, config, suppress
@@ -88,7 +88,7 @@ def take(name: str, data: bytes, folder: Path) -> None:
             outcome = check(CheckRequest((str(folder / name),), stdin=data, severity="note", fixes=True), stack)
     except (UsageError, ConfigError):
         return
-    json.loads(json_report.render(outcome.report, Setting()))
+    json.loads(encode.findings(outcome.report, Setting()))
     for skipped in outcome.report.skipped:
         _not_exhausted(skipped.reason)
 

@@ -3,56 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import re
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from bwlint import __version__
-from bwlint.commands.help import GroupedCommand, of_commands
-from bwlint.commands.options import (
-    AUDITS,
-    COPIES,
-    FLEETS,
-    FORMATS,
-    GROUPS,
-    INSPECTIONS,
-    LONGEST_TEST,
-    MATRICES,
-    PORTS,
-    TABLES,
-    WIRES,
-    WordList,
-    asking,
-    choosing,
-    color,
-    exit_zero,
-    files,
-    form,
-    jobs,
-    judging,
-    no_cache,
-    no_nan,
-    output,
-    rule_ids,
-    sarif_root,
-    schemas_by_name,
-    settling,
-    several,
-    strict,
-    target,
-    verbose,
-)
+from bwlint.commands import options as opt
 from bwlint.commands.terminal import (
     CLEAN,
     INTERRUPTED,
     WRONG,
     EndedBySignal,
-    check_output,
     end_on_signals,
     failure,
     say,
@@ -68,11 +36,11 @@ if TYPE_CHECKING:
 class _Group(click.Group):
     """`bwlint PATH` is `bwlint check PATH`."""
 
-    command_class = GroupedCommand
+    command_class = opt.GroupedCommand
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(of_commands(self, ctx))
+            formatter.write_dl(opt.of_commands(self, ctx))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         own = ("--help", "-h", "--version")
@@ -84,7 +52,7 @@ class _Group(click.Group):
         return super().parse_args(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        return [*files(ctx, None, incomplete), *super().shell_complete(ctx, incomplete)]
+        return [*opt.files(ctx, None, incomplete), *super().shell_complete(ctx, incomplete)]
 
     def _refuse_misspelt(self, word: str) -> None:
         """Raises UsageError for a word that is no path and nearly a command."""
@@ -182,6 +150,16 @@ def _internal(error: BaseException) -> int:
     return WRONG
 
 
+def _run(ctx: click.Context, options: dict[str, Any], *more: ExitStack) -> NoReturn:
+    """The work of a command, in the module of its name; the exit code is its own."""
+    ctx.exit(import_module(f"bwlint.commands.{ctx.command.name}").run(options, *more))
+
+
+def _run_with_stack(ctx: click.Context, options: dict[str, Any]) -> NoReturn:
+    with ExitStack() as stack:
+        _run(ctx, options, stack)
+
+
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="bwlint %(version)s")
 def app() -> None:
@@ -192,13 +170,13 @@ def app() -> None:
 
 
 @app.command()
-@click.argument("paths", nargs=-1, shell_complete=files)
-@judging
-@several(FORMATS)
-@output
-@sarif_root
-@color
-@settling
+@click.argument("paths", nargs=-1, shell_complete=opt.files)
+@opt.judging
+@opt.several(opt.FORMATS)
+@opt.output
+@opt.sarif_root
+@opt.color
+@opt.settling
 @click.option("--fix", is_flag=True, help="Apply the safe fixes, then report the other findings.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: the unsafe fixes too.")
 @click.option(
@@ -236,31 +214,26 @@ def app() -> None:
     metavar="REASON",
     help="Write a suppression comment with this reason at each finding shown, then report the rest.",
 )
-@click.option(
-    "--trace",
-    metavar="FILE",
-    type=click.Path(dir_okay=False),
-    help="Mark findings as seen, not seen or contradicted by this receipt of `bwlint trace`.",
-)
+@opt.file_option("--trace", help="Mark findings as seen, not seen or contradicted by this receipt of `bwlint trace`.")
 @click.option("--stdin-filename", metavar="NAME", help="Check standard input as if it were this file.")
 @click.option("--force-exclude", is_flag=True, help="Leave out excluded and ignored files even if they are named.")
-@jobs
+@opt.jobs
 @click.option(
     "--link-budget",
     type=click.IntRange(min=0),
     metavar="N",
     help=f"Most files beyond PATHS to read when following calls and imports. Default: {LINK_FILES}.",
 )
-@no_cache
+@opt.no_cache
 @click.option("--no-ignore", is_flag=True, help="Read files that .gitignore leaves out too.")
-@exit_zero
-@strict
+@opt.exit_zero
+@opt.strict
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was rewritten.")
 @click.option("--quiet", "-q", is_flag=True, help="No summary on stderr.")
-@click.option("--group-by", type=GROUPS, help="With --format text: what findings are grouped by. Default: cause.")
+@click.option("--group-by", type=opt.GROUPS, help="With --format text: what findings are grouped by. Default: cause.")
 @click.option("--full", is_flag=True, help="With --format text: show every finding whole, by path.")
 @click.option("--statistics", is_flag=True, help="Print the number of findings of each rule on stderr.")
-@verbose
+@opt.verbose
 @click.pass_context
 def check(ctx: click.Context, /, **options: Any) -> None:
     """Find code that fails on the chips asked about: in files, folders, wheels and pypi:NAME[==VERSION].
@@ -270,30 +243,20 @@ def check(ctx: click.Context, /, **options: Any) -> None:
     Exit codes: 0 clean, 1 findings at or above --fail-on, 2 wrong usage, wrong configuration or an internal
     error, 3 nothing was scanned (0 with --force-exclude).
     """
-    import gc
-
-    from bwlint.commands.check import run
-
-    # Parsing makes objects by the million, all of which stay.
-    gc.disable()
-    with ExitStack() as stack:
-        ctx.exit(run(options, stack))
+    gc.disable()  # parsing makes objects by the million, all of which stay
+    _run_with_stack(ctx, options)
 
 
 @app.command()
-@click.argument("paths", nargs=-1, shell_complete=files)
-@choosing
-@click.option(
-    "--file",
-    metavar="FILE",
-    type=click.Path(dir_okay=False),
-    callback=check_output,
-    help="The baseline. Default: `baseline` of the configuration, or bwlint-baseline.json.",
+@click.argument("paths", nargs=-1, shell_complete=opt.files)
+@opt.choosing
+@opt.file_option(
+    "--file", written=True, help="The baseline. Default: `baseline` of the configuration, or bwlint-baseline.json."
 )
 @click.option("--prune", is_flag=True, help="Remove findings that PATHS no longer have. Add none.")
-@jobs
-@no_cache
-@verbose
+@opt.jobs
+@opt.no_cache
+@opt.verbose
 @click.pass_context
 def baseline(ctx: click.Context, /, **options: Any) -> None:
     """Record today's findings in PATHS. Later runs of `check` report only new ones.
@@ -304,18 +267,15 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
     Exit codes: 0 the baseline is written, 2 wrong usage, wrong configuration or an internal error, 3 nothing was
     scanned.
     """
-    from bwlint.commands.baseline import run
-
-    with ExitStack() as stack:
-        ctx.exit(run(options, stack))
+    _run_with_stack(ctx, options)
 
 
 @app.command()
-@click.argument("paths", nargs=-1, shell_complete=files)
-@target
+@click.argument("paths", nargs=-1, shell_complete=opt.files)
+@opt.target
 @click.option(
     "--kind",
-    type=WordList((*ROW_KINDS, "all")),
+    type=opt.WordList((*ROW_KINDS, "all")),
     multiple=True,
     help="Show rows of these kinds. Default: fail, review and open in the text, all elsewhere.",
 )
@@ -323,7 +283,7 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
     "--form",
     "row_forms",
     metavar="FORM",
-    type=WordList(ROW_FORMS),
+    type=opt.WordList(ROW_FORMS),
     multiple=True,
     help=f"Only rows of these forms, commas allowed: {', '.join(ROW_FORMS)}.",
 )
@@ -345,10 +305,8 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
     is_flag=True,
     help="Leave out files that git does not track. --since is then HEAD by default, in pre-commit its --from-ref.",
 )
-@click.option(
+@opt.file_option(
     "--decisions",
-    metavar="FILE",
-    type=click.Path(dir_okay=False),
     help="File of decisions. Default: bwlint-audit.toml beside the configuration, else at the top of the git tree.",
 )
 @click.option(
@@ -366,16 +324,16 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
     type=click.Choice(["fail", "review", "open", "never"]),
     help="Exit with 1 if there is an undecided row of this kind or a worse one. Default: never.",
 )
-@several(AUDITS)
-@output
-@sarif_root
-@color
-@settling
-@jobs
-@no_cache
+@opt.several(opt.AUDITS)
+@opt.output
+@opt.sarif_root
+@opt.color
+@opt.settling
+@opt.jobs
+@opt.no_cache
 @click.option("--no-ignore", is_flag=True, help="Read files that .gitignore leaves out too.")
-@strict
-@verbose
+@opt.strict
+@opt.verbose
 @click.pass_context
 def audit(ctx: click.Context, /, **options: Any) -> None:
     """List every place that asks for the chip, the most suspicious first, with a verdict for each chip.
@@ -387,17 +345,12 @@ def audit(ctx: click.Context, /, **options: Any) -> None:
     Exit codes: 0, 1 there are rows that --fail-on names, 2 wrong usage, wrong configuration or an internal error,
     3 nothing was scanned.
     """
-    import gc
-
-    from bwlint.commands.audit import run
-
-    gc.disable()  # what is parsed stays
-    with ExitStack() as stack:
-        ctx.exit(run(options, stack))
+    gc.disable()  # parsing makes objects by the million, all of which stay
+    _run_with_stack(ctx, options)
 
 
 @app.command()
-@click.argument("things", nargs=-1, shell_complete=files)
+@click.argument("things", nargs=-1, shell_complete=opt.files)
 @click.option("--installed", multiple=True, metavar="NAME", help="An installed distribution; it is not imported.")
 @click.option(
     "--platform",
@@ -407,13 +360,13 @@ def audit(ctx: click.Context, /, **options: Any) -> None:
     help="For pypi: x86_64, aarch64 or a wheel's platform tag; repeatable. Default: Linux on both.",
 )
 @click.option("--kernels", is_flag=True, help="List every container, its images and its kernels.")
-@judging
-@form(INSPECTIONS)
-@output
-@color
-@exit_zero
-@strict
-@verbose
+@opt.judging
+@opt.form(opt.INSPECTIONS)
+@opt.output
+@opt.color
+@opt.exit_zero
+@opt.strict
+@opt.verbose
 @click.pass_context
 def inspect(ctx: click.Context, /, **options: Any) -> None:
     """Say which chips can run THINGS: wheels, shared objects, cubins, fatbins, PTX, archives, folders of them, or
@@ -422,13 +375,11 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
     Packages are downloaded and read. They are never installed, loaded or run. Exit codes are those of check; 3 also
     if one of THINGS could not be read at all.
     """
-    from bwlint.commands.inspect import run
-
-    ctx.exit(run(options))
+    _run(ctx, options)
 
 
 @app.command()
-@click.argument("paths", nargs=-1, shell_complete=files)
+@click.argument("paths", nargs=-1, shell_complete=opt.files)
 @click.option(
     "target",
     "--target",
@@ -454,11 +405,11 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
     metavar="REV[..REV]",
     help="Show only cells that changed since this git revision, or between two. PATHS may begin with the second.",
 )
-@form(MATRICES)
-@output
-@color
-@jobs
-@no_cache
+@opt.form(opt.MATRICES)
+@opt.output
+@opt.color
+@opt.jobs
+@opt.no_cache
 @click.option("--verbose", "-v", is_flag=True, help="Show every gate of a row, and list skipped files.")
 @click.pass_context
 def matrix(ctx: click.Context, /, **options: Any) -> None:
@@ -474,14 +425,11 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
     Exit codes: 0 there is a table, 1 with --diff a chip asked about has lost an operation, 2 wrong usage, wrong
     configuration or an internal error, 3 nothing was found.
     """
-    from bwlint.commands.matrix import run
-
-    with ExitStack() as stack:
-        ctx.exit(run(options, stack))
+    _run_with_stack(ctx, options)
 
 
 @app.command()
-@click.argument("paths", nargs=-1, shell_complete=files)
+@click.argument("paths", nargs=-1, shell_complete=opt.files)
 @click.option("--to", required=True, metavar="SM", help="The chip to port to, such as 12.1, sm_120 or spark.")
 @click.option(
     "--op",
@@ -489,9 +437,9 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
     metavar="PATTERN",
     help="Only operations whose name, or module and name, match: '*attention*'. Repeatable.",
 )
-@form(PORTS)
-@output
-@color
+@opt.form(opt.PORTS)
+@opt.output
+@opt.color
 @click.option(
     "--patches",
     metavar="DIR",
@@ -501,9 +449,9 @@ def matrix(ctx: click.Context, /, **options: Any) -> None:
 @click.option(
     "--unproved", is_flag=True, help="With --patches: edits too that lack proof of working code behind the check."
 )
-@jobs
-@no_cache
-@verbose
+@opt.jobs
+@opt.no_cache
+@opt.verbose
 @click.pass_context
 def port(ctx: click.Context, /, **options: Any) -> None:
     """List the edits that make the operations of a tree work on a chip, and what no edit can give.
@@ -516,22 +464,17 @@ def port(ctx: click.Context, /, **options: Any) -> None:
     Exit codes: 0 nothing to port, 1 there is a plan, 2 wrong usage, wrong configuration or an internal error,
     3 nothing was scanned.
     """
-    import gc
-
-    from bwlint.commands.port import run
-
-    gc.disable()  # what is parsed stays
-    with ExitStack() as stack:
-        ctx.exit(run(options, stack))
+    gc.disable()  # parsing makes objects by the million, all of which stay
+    _run_with_stack(ctx, options)
 
 
 @app.command()
-@click.argument("lists", metavar="LIST...", nargs=-1, required=True, shell_complete=files)
-@judging
+@click.argument("lists", metavar="LIST...", nargs=-1, required=True, shell_complete=opt.files)
+@opt.judging
 @click.option(
     "--format",
     "form",
-    type=FLEETS,
+    type=opt.FLEETS,
     default="text",
     show_default=True,
     help="Form of the report; markdown is a folder.",
@@ -553,8 +496,8 @@ def port(ctx: click.Context, /, **options: Any) -> None:
     metavar="S",
     help="Seconds after which a source is given up.",
 )
-@no_cache
-@exit_zero
+@opt.no_cache
+@opt.exit_zero
 @click.option("--verbose", "-v", is_flag=True, help="Print each source when it is done.")
 @click.pass_context
 def fleet(ctx: click.Context, /, **options: Any) -> None:
@@ -568,9 +511,7 @@ def fleet(ctx: click.Context, /, **options: Any) -> None:
 
     Exit codes: those of check; 2 also where a source failed.
     """
-    from bwlint.commands.fleet import run
-
-    ctx.exit(run(options))
+    _run(ctx, options)
 
 
 @app.command()
@@ -591,21 +532,21 @@ def fleet(ctx: click.Context, /, **options: Any) -> None:
 @click.option(
     "--latency",
     type=click.FloatRange(0, 1e6),
-    callback=no_nan,
+    callback=opt.no_nan,
     metavar="US",
     help="Microseconds of a hop. Default: the link's row.",
 )
-@click.option("--dispatch", type=WIRES, help="Form of tokens on the way to experts. Default: fp8 for FP8 models.")
-@click.option("--combine", type=WIRES, default="bf16", show_default=True, help="Form of results from experts.")
+@click.option("--dispatch", type=opt.WIRES, help="Form of tokens on the way to experts. Default: fp8 for FP8 models.")
+@click.option("--combine", type=opt.WIRES, default="bf16", show_default=True, help="Form of results from experts.")
 @click.option(
     "--copies",
-    type=COPIES,
+    type=opt.COPIES,
     help="Copies of a token: one to each GPU that has an expert for it (gpu), one to each expert, or one to all. "
     "Default: gpu with NVLink, all without it, where no launcher's exchange sends a token to its experts alone.",
 )
-@form(TABLES)
-@output
-@color
+@opt.form(opt.TABLES)
+@opt.output
+@opt.color
 @click.pass_context
 def plan(ctx: click.Context, /, **options: Any) -> None:
     """Recommend how to split a model over GPUs: by experts, tensors or pipeline stages.
@@ -616,13 +557,11 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
 
     Exit codes: 0 a plan fits the memory, 1 none does, 2 wrong usage or a file that cannot be used.
     """
-    from bwlint.commands.plan import run
-
-    ctx.exit(run(options))
+    _run(ctx, options)
 
 
 @app.command()
-@click.argument("paths", nargs=-1, metavar="[REPORT | PATH...]", shell_complete=files)
+@click.argument("paths", nargs=-1, metavar="[REPORT | PATH...]", shell_complete=opt.files)
 @click.option("--yes", is_flag=True, help="Launch kernels of the scanned tree on the GPU. This runs its code.")
 @click.option(
     "--run-slices",
@@ -637,31 +576,12 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
 )
 @click.option("--bench", is_flag=True, help="Also measure slow paths against their replacements.")
 @click.option("--nvcc-args", metavar="ARGS", help="Options for compiling flagged sources, passed on unchanged.")
-@click.option(
-    "--compile-commands",
-    metavar="FILE",
-    type=click.Path(dir_okay=False),
-    help="A compile_commands.json; only options that run no code are taken from it.",
-)
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(1, LONGEST_TEST),
-    callback=no_nan,
-    metavar="SECONDS",
-    help="For each test, or for the program of --simulate. Default: 30, or 600.",
-)
-@click.option(
-    "--receipts",
-    metavar="FILE",
-    type=click.Path(dir_okay=False),
-    callback=check_output,
-    help="Write the receipts to this file.",
-)
-@click.option(
+@opt.file_option("--compile-commands", help="A compile_commands.json; only options that run no code are taken from it.")
+@opt.time_limit("For each test, or for the program of --simulate. Default: 30, or 600.")
+@opt.file_option("--receipts", written=True, help="Write the receipts to this file.")
+@opt.file_option(
     "--submit",
-    metavar="FILE",
-    type=click.Path(dir_okay=False),
-    callback=check_output,
+    written=True,
     help="Pack receipts (PATHs, or those of --selftest) for sending in, without names, absolute paths or UUIDs."
     " bwlint shows their content first.",
 )
@@ -672,10 +592,8 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     help="Run bwlint's own cases on this machine's GPU instead, and write the results to --receipts.",
 )
 @click.option("--verbose", "-v", is_flag=True, help="With --selftest: a line for each case.")
-@click.option(
+@opt.file_option(
     "--bundle",
-    metavar="FILE",
-    type=click.Path(dir_okay=False),
     help="With --selftest: the built cases to run. If the file does not exist, bwlint builds the cases for --target"
     " into it and runs none.",
 )
@@ -691,9 +609,9 @@ def plan(ctx: click.Context, /, **options: Any) -> None:
     metavar="MODULE",
     help="With --simulate: a compiled module that is not built here, to be replaced by a stand-in; repeatable.",
 )
-@asking
-@form(INSPECTIONS)
-@output
+@opt.asking
+@opt.form(opt.INSPECTIONS)
+@opt.output
 @click.pass_context
 def confirm(ctx: click.Context, /, **options: Any) -> None:
     """Test findings with the assembler and on this machine's GPU.
@@ -707,38 +625,21 @@ def confirm(ctx: click.Context, /, **options: Any) -> None:
     Exit codes: 0 no finding is confirmed, 1 one is (or, with --refuted-is-error, refuted), 2 wrong usage, wrong
     configuration or an internal error, 3 no rung could run. With --simulate: 0 the program ended with 0, 1 it did not.
     """
-    from bwlint.commands.confirm import run
-
-    with ExitStack() as stack:
-        ctx.exit(run(options, stack))
+    _run_with_stack(ctx, options)
 
 
 @app.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", metavar="PROGRAM [ARGS]...", nargs=-1, required=True, type=click.UNPROCESSED)
-@click.option(
-    "--receipt",
-    metavar="FILE",
-    type=click.Path(dir_okay=False),
-    default="bwlint-trace.json",
-    show_default=True,
-    callback=check_output,
-    help="Write the receipt to this file.",
+@opt.file_option(
+    "--receipt", written=True, default="bwlint-trace.json", show_default=True, help="Write the receipt to this file."
 )
-@click.option(
+@opt.file_option(
     "--perfetto",
-    metavar="FILE",
-    type=click.Path(dir_okay=False),
-    callback=check_output,
+    written=True,
     help="Write every launch to this file too, as ui.perfetto.dev and chrome://tracing show it.",
 )
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(1, LONGEST_TEST),
-    callback=no_nan,
-    metavar="SECONDS",
-    help="End the program after this time, if it has not ended.",
-)
-@output
+@opt.time_limit("End the program after this time, if it has not ended.")
+@opt.output
 @click.option("--quiet", "-q", is_flag=True, help="No table on stdout.")
 @click.pass_context
 def trace(ctx: click.Context, /, **options: Any) -> None:
@@ -751,10 +652,7 @@ def trace(ctx: click.Context, /, **options: Any) -> None:
     Exit codes: 0 the program has ended with 0 and all that was asked for ran, 1 it has not, or something else ran,
     2 wrong usage or an internal error, 3 no kernel was seen.
     """
-    from bwlint.commands.trace import run
-
-    with ExitStack() as stack:
-        ctx.exit(run(options, stack))
+    _run_with_stack(ctx, options)
 
 
 @app.command()
@@ -776,14 +674,12 @@ def init(ctx: click.Context, /, **options: Any) -> None:
     A diff shows what will be written. Existing content stays. Where no repository of bwlint is known,
     the hook is local.
     """
-    from bwlint.commands.init import run
-
-    ctx.exit(run(options))
+    _run(ctx, options)
 
 
 @app.command()
 @click.option("--target", multiple=True, metavar="SM", help="Chip to check. Default: the configuration's.")
-@no_cache
+@opt.no_cache
 @click.pass_context
 def server(ctx: click.Context, /, **options: Any) -> None:
     """Serve an editor over the Language Server Protocol, on stdin and stdout. Needs bwlint[lsp]."""
@@ -808,7 +704,7 @@ def help_(ctx: click.Context, command: str | None) -> None:
 
 
 @app.command()
-@click.argument("name", required=False, shell_complete=schemas_by_name)
+@click.argument("name", required=False, shell_complete=opt.schemas_by_name)
 def schema(name: str | None) -> None:
     """Print the JSON schema NAME of a report or of the configuration. Without NAME, list them."""
     from bwlint.commands import schema as schemas
@@ -823,7 +719,7 @@ def schema(name: str | None) -> None:
 
 
 @app.command()
-@click.argument("rule", required=False, shell_complete=rule_ids)
+@click.argument("rule", required=False, shell_complete=opt.rule_ids)
 @click.option("--gate", metavar="EXPR", help="Evaluate a Python condition on every chip.")
 @click.option("--why-silent", is_flag=True, help="With FILE:LINE: say why check reports nothing there.")
 @click.option("--full", is_flag=True, help="With RULE: list all that it reports and its sources too.")

@@ -335,10 +335,9 @@ def test_excerpts_are_read_from_the_disk(here: Path, answer: Answer, monkeypatch
     assert json.loads(invoke("--format", "html").stdout) == [["one\n", "two\n", ""], None]
 
 
-def test_a_format_is_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    for form in ("text", "json", "csv"):
-        made = SimpleNamespace(render=lambda ledger, how, *top, form=form: f"{form} {top}")
-        monkeypatch.setitem(sys.modules, f"bwlint.report.audit_{form}", made)
+def test_a_format_is_a_function_of_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    renders = {f"as_{form}": lambda ledger, how, *top, form=form: f"{form} {top}" for form in ("text", "json", "csv")}
+    monkeypatch.setitem(sys.modules, "bwlint.report.audit", SimpleNamespace(**renders))
     page = SimpleNamespace(page=lambda *pieces: iter(pieces), of_audit=lambda ledger, how: "beside")
     monkeypatch.setitem(sys.modules, "bwlint.report.html", page)
     asked = [audit.rendered(EACH, form, Setting(), 30) for form in ("text", "json", "csv")]

@@ -14,7 +14,7 @@ from bwlint.binaries.operations import operations
 from bwlint.binaries.shipments import Assembler, OwnPlace, Shipment
 from bwlint.chips import ChipSet
 from bwlint.cli import app
-from bwlint.inspection.sentence import sentences
+from bwlint.inspection.answers import sentences
 from bwlint.model.findings import Skipped
 
 X86, ARM = "x-1.0-cp312-cp312-linux_x86_64.whl", "x-1.0-cp312-cp312-linux_aarch64.whl"

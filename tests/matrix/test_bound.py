@@ -11,7 +11,9 @@ import pytest
 from bwlint.matrix import matrix
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Matrix
 from bwlint.port import port
-from bwlint.report import Setting, matrix_text, port_text
+from bwlint.report import Setting
+from bwlint.report import matrix as matrix_report
+from bwlint.report import port as port_report
 
 CHIPS = ("9.0", "10.0", "12.0", "12.1")
 _LETTERS = {YES: "y", NO: "-", FALLBACK: "o", UNKNOWN: "?"}
@@ -164,18 +166,18 @@ def test_what_some_arguments_meet_is_no_for_nobody(name: str, tmp_path: Path) ->
     code = HEAD + dedent(SOME[name]) + PYBIND.format("mix", "mix", "")
     found = made(tmp_path, {"pkg/__init__.py": FROM_C, "csrc/api.cpp": code})
     assert rows(found) == {}
-    assert matrix_text.summary(found).startswith("0 rows, 1 public operation that no check decides")
+    assert matrix_report.summary(found).startswith("0 rows, 1 public operation that no check decides")
 
 
 def test_an_error_of_cpp_without_a_row_is_told(tmp_path: Path) -> None:
     code = HEAD + DISPATCH.replace("void mix", "static void prepare_once")
     found = made(tmp_path, {"pkg/__init__.py": "def run(x):\n    return x\n", "csrc/api.cpp": code})
     assert [gate.line for gate in found.apart] == [12]
-    told = matrix_text.render(found, Setting(version="1")) + matrix_text.summary(found)
+    told = matrix_report.as_text(found, Setting(version="1")) + matrix_report.summary(found)
     assert "HOST_UNREACHABLE" in told and "1 C++ error outside these rows" in told
     plan = port([str(tmp_path)], "12.1", jobs=1)
-    assert "0 operations" not in port_text.summary(plan)
-    assert port_text.summary(plan).startswith("1 error for 12.1 outside known operations")
+    assert "0 operations" not in port_report.summary(plan)
+    assert port_report.summary(plan).startswith("1 error for 12.1 outside known operations")
     assert port([str(tmp_path)], "9.0", jobs=1).apart == ()
 
 

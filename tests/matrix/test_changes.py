@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.matrix.changes import KINDS, CellChange, compared
-from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, Matrix, MatrixRow
+from bwlint.matrix.table import FALLBACK, KINDS, NO, UNKNOWN, YES, Cell, CellChange, Matrix, MatrixRow, compared
 from bwlint.model.findings import Skipped
 
 CHIPS = ("10.0", "12.0", "12.1")

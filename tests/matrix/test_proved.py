@@ -14,7 +14,8 @@ from referencing import Registry, Resource
 
 from bwlint.matrix.proved import counts, with_receipts
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
-from bwlint.report import Setting, matrix_json, matrix_text
+from bwlint.report import Setting
+from bwlint.report import matrix as matrix_report
 
 CODE = "capability != (12, 0)"
 GATE = CellGate("pkg/ops.py", 5, 8, CODE)
@@ -147,17 +148,17 @@ def test_it_is_told_in_text_and_json(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
     path.write_text(json.dumps(receipts(evaluated("refuted", _12_0=("false", "false"), _12_1=("true", "false")))))
     found = with_receipts(MATRIX, path)
-    lines = matrix_text.render(found, Setting(), verbose=True).splitlines()
+    lines = matrix_report.as_text(found, Setting(), verbose=True).splitlines()
     assert lines[2] == "  op   no  yes+   no!"
     assert "      confirmed on 12.0 by evaluate: evaluate says so (r.json)" in lines
     assert lines[-1].endswith("+: a receipt confirms it on that chip; !: a receipt refutes it there")
-    assert matrix_text.summary(found) == "1 row, receipts confirm 1 cell and refute 1"
+    assert matrix_report.summary(found) == "1 row, receipts confirm 1 cell and refute 1"
     schemas = [
         json.loads(files("bwlint.report").joinpath(f"{name}.schema.json").read_text())
         for name in ("matrix", "findings")
     ]
     registry: Registry[Any] = Registry().with_resource(schemas[1]["$id"], Resource.from_contents(schemas[1]))
-    log = json.loads(matrix_json.render(found, Setting(version="1")))
+    log = json.loads(matrix_report.as_json(found, Setting(version="1")))
     assert list(Draft202012Validator(schemas[0], registry=registry).iter_errors(log)) == []
     cells = log["rows"][0]["chips"]
     assert cells["12.1"]["receipts"][0]["outcome"] == "refuted" and "receipts" not in cells["9.0"]

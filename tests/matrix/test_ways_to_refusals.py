@@ -9,7 +9,7 @@ import pytest
 from bwlint.matrix import matrix
 from bwlint.matrix.table import NO, UNKNOWN, YES, Matrix
 from bwlint.port import port
-from bwlint.report import port_text
+from bwlint.report import port as port_report
 
 CHIPS = ("9.0", "10.0", "12.0", "12.1")
 LETTERS = {YES: "y", NO: "-", UNKNOWN: "?"}
@@ -100,7 +100,7 @@ def test_the_guard_is_the_step(tmp_path: Path) -> None:
     cpp, _ = MACROS["an arm and an error"]
     made(tmp_path, {"setup.py": OF_DEVICE, "pkg/__init__.py": CALL, "csrc/api.cpp": HEAD + cpp + BOUND})
     plan = port([str(tmp_path)], "12.1", jobs=1)
-    assert "1 operation does not work" in port_text.summary(plan)
+    assert "1 operation does not work" in port_report.summary(plan)
     assert [step.at.text for step in plan.steps] == ["TARGET_SM_ARCH == 100"]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from bwlint.port import port
 from bwlint.port.table import Port
-from bwlint.report.port_text import summary
+from bwlint.report.port import summary
 
 HEAD = "import torch\nfrom .far import kernels_of\nMAJOR = torch.cuda.get_device_capability()[0]\n"
 FAR = """

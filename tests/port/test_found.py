@@ -16,7 +16,7 @@ from bwlint.port.table import Port
 from bwlint.repair.patches import save
 from bwlint.repair.port_patches import series
 from bwlint.report import Setting
-from bwlint.report.port_text import render
+from bwlint.report.port import as_text
 from bwlint.sources.walk import SourceFile
 
 KERNEL = """
@@ -143,7 +143,7 @@ def test_a_fix_that_edits_what_was_not_given_is_none(tmp_path: Path) -> None:
 
 
 def test_what_is_said_is_in_the_text(tmp_path: Path) -> None:
-    text = render(made(tmp_path, TREE), Setting())
+    text = as_text(made(tmp_path, TREE), Setting())
     assert "     BW301: Only 12.0 loads sm_120a. This build has nothing for 12.1 (GB10).\n" in text
 
 

@@ -11,7 +11,7 @@ import pytest
 from bwlint.port import port
 from bwlint.port.table import Port
 from bwlint.report import Setting
-from bwlint.report.port_text import render, summary
+from bwlint.report.port import as_text, summary
 
 PROJECT = "[project]\nname = 'pkg'\n"
 HEAD = "import torch\n\n\ndef cap():\n    return torch.cuda.get_device_capability()\n\n\n"
@@ -179,7 +179,7 @@ torch::Tensor gemm(torch::Tensor a) {
 def test_errors_of_cpp(code: str, rows: dict[str, str], tmp_path: Path) -> None:
     plan = made(tmp_path, {"setup.py": SETUP, "csrc/api.cu": API % code, "pkg/__init__.py": BOUND})
     assert {row.name: row.verdict for row in plan.rows} == rows
-    assert "refuses every chip" not in render(plan, Setting())
+    assert "refuses every chip" not in as_text(plan, Setting())
 
 
 LIMITED = """
@@ -253,7 +253,7 @@ void scale(float* x, int major, int minor) {{
 def test_what_nobody_can_do_anything_about_is_a_question(test: str, tmp_path: Path) -> None:
     plan = made(tmp_path, {"scale.cu": TILES.format(test=test)})
     assert (plan.steps, bool(plan.left)) == ((), True)
-    assert "leave it as it is" not in render(plan, Setting())
+    assert "leave it as it is" not in as_text(plan, Setting())
 
 
 WARPS = """
@@ -277,7 +277,7 @@ def test_one_cause_in_two_files_is_one_step_with_its_places(tmp_path: Path) -> N
     assert [(Path(step.at.path).name, [Path(at.path).name for at in step.also]) for step in fences] == [
         ("a.cu", ["b.cu"])
     ]
-    assert f"also at b.cu:{fences[0].at.line}" in render(plan, Setting())
+    assert f"also at b.cu:{fences[0].at.line}" in as_text(plan, Setting())
 
 
 PEERS = """
@@ -328,7 +328,7 @@ def test_steps_are_numbered_as_they_are_printed(tmp_path: Path) -> None:
     build = f"from setuptools import setup\nfrom torch.utils.cpp_extension import CUDAExtension\n{flags}\n"
     files = {**package(SHUT), "setup.py": build, "k.cu": "__global__ void k() {}\n"}
     plan = made(tmp_path, files)
-    lines = render(plan, Setting()).splitlines()
+    lines = as_text(plan, Setting()).splitlines()
     numbers = [
         int(line.split(".")[0]) for line in lines if line[:3].strip().isdigit() or line.strip()[:2] in ("1.", "2.")
     ]

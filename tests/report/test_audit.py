@@ -22,9 +22,10 @@ from sarif_pydantic import Sarif  # type: ignore[import-untyped]
 import bwlint.report
 from bwlint.commands import schema
 from bwlint.model.ledger import ROW_KINDS, Decision, Ledger, RowForm, RowGroup, RowPlace
-from bwlint.report import Setting, audit_csv, audit_json, audit_sarif, audit_text, html, sarif
-from bwlint.report.audit_words import FORMS
-from bwlint.report.html.excerpts import DRAWN_PLACES, of_rows
+from bwlint.report import Setting, audit_sarif, html, sarif
+from bwlint.report import audit as audit_report
+from bwlint.report.audit import FORMS
+from bwlint.report.html import DRAWN_PLACES, of_rows
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -70,7 +71,7 @@ def test_words_have_their_meaning() -> None:
 
 def test_the_json_follows_the_schema(ledger: Ledger) -> None:
     Draft202012Validator.check_schema(SCHEMA)
-    log = json.loads(audit_json.render(ledger, Setting(version="1")))
+    log = json.loads(audit_report.as_json(ledger, Setting(version="1")))
     assert [error.message for error in VALIDATOR.iter_errors(log)] == []
 
 
@@ -80,7 +81,7 @@ def test_the_schema_is_known() -> None:
 
 
 def test_the_contract() -> None:
-    log = json.loads(audit_json.render(RICH, Setting(version="1")))
+    log = json.loads(audit_report.as_json(RICH, Setting(version="1")))
     assert list(log) == ["version", "tool", "targets", "rows", "skipped", "stats", "stale_decisions"]
     first, second, third = log["rows"]
     assert list(first) == SCHEMA["$defs"]["row"]["required"]
@@ -136,7 +137,7 @@ stays, and --fail-on leaves it out)
 
 
 def text_of(*rows: Any, **given: Any) -> str:
-    return audit_text.render(Ledger(RICH.targets, rows), Setting(**{"width": 80, **given}))
+    return audit_report.as_text(Ledger(RICH.targets, rows), Setting(**{"width": 80, **given}))
 
 
 @pytest.mark.parametrize(
@@ -151,11 +152,11 @@ def text_of(*rows: Any, **given: Any) -> str:
 def test_the_other_places_of_a_row_are_named(others: tuple[str, ...], told: str) -> None:
     places = tuple(RowPlace("a.py", line, line, says) for line, says in enumerate(("checked here", *others), 1))
     row = make_row(fingerprint="3f9a12bc04de" + "0" * 20, verdicts=(("12.0", "fail"),), places=places, same_subject=())
-    assert f"    {told}\n" in audit_text.render(Ledger(("12.0",), (row,)), Setting())
+    assert f"    {told}\n" in audit_report.as_text(Ledger(("12.0",), (row,)), Setting())
 
 
 def test_text() -> None:
-    assert audit_text.render(RICH, Setting(width=80), top=2) == GOLDEN
+    assert audit_report.as_text(RICH, Setting(width=80), top=2) == GOLDEN
 
 
 def test_what_a_person_has_decided() -> None:
@@ -165,7 +166,7 @@ def test_what_a_person_has_decided() -> None:
 
 @pytest.mark.parametrize(("top", "shown"), [(0, 40), (30, 30), (1, 1), (99, 40)])
 def test_as_many_rows_as_asked_for(top: int, shown: int) -> None:
-    found = audit_text.render(Ledger(RICH.targets, (make_row(),) * 40), Setting(), top=top)
+    found = audit_report.as_text(Ledger(RICH.targets, (make_row(),) * 40), Setting(), top=top)
     assert found.count("is_supported_config") == shown
     assert (f"and {40 - shown} more" in found) == (shown < 40)
 
@@ -217,15 +218,15 @@ def test_a_path_can_be_clicked_on(tmp_path: Path) -> None:
 
 
 def test_nothing_to_show() -> None:
-    assert audit_text.render(EMPTY, Setting()) == ""
+    assert audit_report.as_text(EMPTY, Setting()) == ""
 
 
 def test_no_terminal_obeys(ledger: Ledger) -> None:
     for told in (
-        audit_text.render(ledger, Setting()),
-        audit_csv.render(ledger, Setting()),
-        audit_json.render(ledger, Setting()),
-        audit_sarif.render(ledger, Setting()),
+        audit_report.as_text(ledger, Setting()),
+        audit_report.as_csv(ledger, Setting()),
+        audit_report.as_json(ledger, Setting()),
+        audit_sarif.as_sarif(ledger, Setting()),
     ):
         assert not set(told) & {"\x1b", "\u202e", "\ud800"}
 
@@ -234,11 +235,11 @@ def test_no_terminal_obeys(ledger: Ledger) -> None:
 
 
 def run_of(ledger: Ledger, **given: Any) -> Any:
-    return json.loads(audit_sarif.render(ledger, Setting(**given)))["runs"][0]
+    return json.loads(audit_sarif.as_sarif(ledger, Setting(**given)))["runs"][0]
 
 
 def test_the_standard_accepts_it(ledger: Ledger) -> None:
-    log = json.loads(audit_sarif.render(ledger, Setting(version="0.1.0")))
+    log = json.loads(audit_sarif.as_sarif(ledger, Setting(version="0.1.0")))
     Sarif.model_validate(log)
     standard = json.loads(OASIS.read_text("utf-8"))
     assert [error.message for error in validator_for(standard)(standard).iter_errors(log)] == []
@@ -294,7 +295,7 @@ def test_as_many_results_as_github_takes(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_csv() -> None:
-    assert audit_csv.render(RICH, Setting()).splitlines() == [
+    assert audit_report.as_csv(RICH, Setting()).splitlines() == [
         "rank,kind,12.0,12.1,score,form,group,subject,question,path,line,places,why,fingerprint,decision,reason",
         '1,review,pass,review,12,gate,own,is_supported_config,"capability == (12, 0) or capability.major in (9, 10)",'
         'vllm/fused_moe/cutlass_moe.py,212,3,"It cuts 12.1 from 12.0, and nothing proves that right or wrong.",'
@@ -309,7 +310,7 @@ def test_csv() -> None:
 
 @pytest.mark.parametrize("sign", "=+-@")
 def test_no_spreadsheet_runs_what_is_scanned(sign: str) -> None:
-    told = audit_csv.render(Ledger((), (make_row(question=f"{sign}SUM(1)", subject=f" {sign}1"),)), Setting())
+    told = audit_report.as_csv(Ledger((), (make_row(question=f"{sign}SUM(1)", subject=f" {sign}1"),)), Setting())
     (row,) = csv.DictReader(StringIO(told))
     assert (row["question"], row["subject"]) == (f"'{sign}SUM(1)", f" {sign}1")
 
@@ -322,7 +323,7 @@ def test_the_page_holds_the_json_and_sources() -> None:
     beside = html.of_audit(RICH, how)
     assert list(beside["excerpts"]) == ["csrc/moe.cu"]
     assert sorted(beside["excerpts"]["csrc/moe.cu"]) == list(range(85, 92))
-    text = audit_json.render(RICH, how)
+    text = audit_report.as_json(RICH, how)
     page = "".join(html.page("audit", (text,), beside))
     assert json.loads(page.partition('id="report">')[2].partition("</script>")[0]) == json.loads(text)
     assert json.loads(page.partition('id="beside">')[2].partition("</script>")[0])["forms"] == FORMS
@@ -349,7 +350,7 @@ def decisions(stored: Any, ledger: Ledger) -> Any:
     if node is None:
         pytest.skip("no node to run scripts with")
     script = (
-        f"const STORED = {json.dumps(stored)};\nconst report = {audit_json.render(ledger, Setting())};\n{DECISIONS}"
+        f"const STORED = {json.dumps(stored)};\nconst report = {audit_report.as_json(ledger, Setting())};\n{DECISIONS}"
         f"{(FOLDER / 'html/audit.js').read_text('utf-8')}\nprocess.stdout.write(decisionsToml());"
     )
     done = subprocess.run([node, "-"], input=script.encode(), check=True, capture_output=True, timeout=60)

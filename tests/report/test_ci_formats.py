@@ -15,7 +15,8 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from bwlint.model.findings import Finding, Region, Related, Report, Skipped
-from bwlint.report import Checkout, Setting, github, gitlab, junit
+from bwlint.report import Checkout, Setting
+from bwlint.report.ci import github, gitlab, junit
 from bwlint.report.paths import below, from_root
 
 MakeFinding = Callable[..., Finding]
@@ -74,7 +75,7 @@ def test_annotations(report: MakeReport, finding: MakeFinding) -> None:
         advice="ask: the family",
         region=Region(3, 1, 4, 2),
     )
-    (level, place, text), (other, where, said) = runner(github.render(report(finding(), odd), Setting()))
+    (level, place, text), (other, where, said) = runner(github(report(finding(), odd), Setting()))
     assert (level, place["file"], place["line"], place["col"], place["endColumn"]) == (
         *("warning", "pkg/gate.py"),
         *("2", "8", "18"),
@@ -86,13 +87,13 @@ def test_annotations(report: MakeReport, finding: MakeFinding) -> None:
 
 
 def test_a_command_is_a_line_whatever_a_path_holds(report: MakeReport, finding: MakeFinding) -> None:
-    text = github.render(report(finding(path="a\n::add-mask::b.py")), Setting())
+    text = github(report(finding(path="a\n::add-mask::b.py")), Setting())
     assert text.count("\n") == 1 and text.startswith("::warning file=a\\n%3A%3Aadd-mask%3A%3Ab.py,")
 
 
 def test_code_quality(report: MakeReport, finding: MakeFinding) -> None:
     twins = [finding(), finding(region=Region(9, 1, 9, 2)), finding(path="other.py"), finding(fingerprint="")]
-    issues = json.loads(gitlab.render(report(*twins, finding(severity="error"), finding(severity="note")), Setting()))
+    issues = json.loads(gitlab(report(*twins, finding(severity="error"), finding(severity="note")), Setting()))
     assert [error.message for error in Draft202012Validator(GITLAB).iter_errors(issues)] == []
     assert [issue["severity"] for issue in issues] == ["minor"] * 4 + ["major", "info"]
     assert len({issue["fingerprint"] for issue in issues}) == len(issues)
@@ -101,7 +102,7 @@ def test_code_quality(report: MakeReport, finding: MakeFinding) -> None:
 
 def test_a_fingerprint_does_not_know_its_line(report: MakeReport, finding: MakeFinding) -> None:
     before, after = (
-        json.loads(gitlab.render(report(finding(region=Region(line, 1, line, 2))), Setting()))[0] for line in (2, 90)
+        json.loads(gitlab(report(finding(region=Region(line, 1, line, 2))), Setting()))[0] for line in (2, 90)
     )
     assert before["fingerprint"] == after["fingerprint"]
 
@@ -139,7 +140,7 @@ def test_suites(report: MakeReport, finding: MakeFinding) -> None:
         finding(path="a.py", severity="error"),
         skipped=(Skipped("big\x01.py", "30 MB"),),
     )
-    root = suites(junit.render(found, Setting()))
+    root = suites(junit(found, Setting()))
     assert [suite.attrib["name"] for suite in root] == ["a.py", "pkg/gate.py", "bwlint"]
     first, second = root[1].iter("testcase")
     failure = first.find("failure")
@@ -154,7 +155,7 @@ def test_suites(report: MakeReport, finding: MakeFinding) -> None:
 
 
 def test_nothing_found_is_a_case_that_passes(report: MakeReport) -> None:
-    root = suites(junit.render(report(), Setting()))
+    root = suites(junit(report(), Setting()))
     assert [case.attrib["name"] for case in root.iter("testcase")] == ["no findings"]
 
 
@@ -194,7 +195,7 @@ def test_a_path_on_another_drive(monkeypatch: pytest.MonkeyPatch) -> None:
     assert from_root("/c/r", "/d/a.py") == "/d/a.py" and below("/c/r", "/d/a.py") is None
 
 
-@pytest.mark.parametrize("render", [github.render, gitlab.render, junit.render])
+@pytest.mark.parametrize("render", [github, gitlab, junit])
 def test_reports_tell_paths_from_the_root(
     render: Any, report: MakeReport, finding: MakeFinding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,8 +20,8 @@ import pytest
 from bwlint.confirm.receipt import Receipt, Tried, executed
 from bwlint.model.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report
 from bwlint.report import FORMATS, Lines, Setting, html, renderer
-from bwlint.report.html.excerpts import AROUND, excerpts
-from bwlint.report.json_report import document
+from bwlint.report.encode import document
+from bwlint.report.html import AROUND, excerpts
 from bwlint.report.patches import patches
 from bwlint.sources.read import SourceText
 
@@ -75,7 +75,7 @@ def test_the_data_is_the_json_report(rich_report: Report, sources: Lines) -> Non
 
 def test_it_is_a_format() -> None:
     assert renderer("html") is html.render
-    assert FORMATS["html"] == "bwlint.report.html"
+    assert FORMATS["html"] == "bwlint.report.html.render"
 
 
 def hostile_report(make: Callable[..., Finding], made: Callable[..., Report]) -> Report:

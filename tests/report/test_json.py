@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 import bwlint.report
 from bwlint.model.findings import Finding, Report
 from bwlint.report import FORMATS, Setting, renderer
-from bwlint.report.json_report import render
+from bwlint.report.encode import findings
 
 SCHEMA = json.loads(Path(bwlint.report.__file__).with_name("findings.schema.json").read_text("utf-8"))
 CATEGORIES = (
@@ -31,11 +31,11 @@ def test_the_schema_is_one() -> None:
 
 def test_a_report_follows_the_schema(rich_report: Report, report: Callable[..., Report]) -> None:
     for found in (rich_report, report()):
-        assert errors(json.loads(render(found, Setting(version="0.1.0")))) == []
+        assert errors(json.loads(findings(found, Setting(version="0.1.0")))) == []
 
 
 def test_the_contract(rich_report: Report) -> None:
-    log = json.loads(render(rich_report, Setting(version="0.1.0")))
+    log = json.loads(findings(rich_report, Setting(version="0.1.0")))
     assert list(log) == ["findings", "skipped", "stats", "suppressed", "targets", "tool", "version"]
     assert log["version"] == 1
     assert log["tool"] == {"name": "bwlint", "version": "0.1.0"}
@@ -133,7 +133,7 @@ def test_the_contract(rich_report: Report) -> None:
     ids=lambda part: ".".join(map(str, part)) if isinstance(part, tuple) else None,
 )
 def test_the_schema_refuses(place: tuple[Any, ...], value: Any, rich_report: Report) -> None:
-    log = json.loads(render(rich_report, Setting()))
+    log = json.loads(findings(rich_report, Setting()))
     holder = log
     for step in place[:-1]:
         holder = holder[step]
@@ -142,7 +142,7 @@ def test_the_schema_refuses(place: tuple[Any, ...], value: Any, rich_report: Rep
 
 
 def test_unknown_legality_differs_from_none(finding: Callable[..., Finding], report: Callable[..., Report]) -> None:
-    log = json.loads(render(report(finding(legal=None), finding(legal=())), Setting()))
+    log = json.loads(findings(report(finding(legal=None), finding(legal=())), Setting()))
     assert [found["legal"] for found in log["findings"]] == [None, []]
 
 

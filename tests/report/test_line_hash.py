@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bwlint.model.fingerprint import fingerprint
-from bwlint.report.line_hash import joined, line_hashes
+from bwlint.report.sarif import joined, line_hashes
 
 # Computed in another language by the upload action's own method, a window that rolls over the file; that
 # program gave the action's published values for the inputs of the action's own tests.

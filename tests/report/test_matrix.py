@@ -15,7 +15,8 @@ import bwlint.report
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate, Matrix, MatrixRow
 from bwlint.model.findings import Skipped
 from bwlint.model.ledger import RowPlace
-from bwlint.report import Setting, matrix_json, matrix_text
+from bwlint.report import Setting
+from bwlint.report import matrix as matrix_report
 
 FOLDER = Path(bwlint.report.__file__).parent
 SCHEMA, FINDINGS, AUDIT = (
@@ -60,12 +61,12 @@ EMPTY = Matrix(CHIPS, ())
 @pytest.mark.parametrize("matrix", [RICH, ASKED, EMPTY])
 def test_it_follows_the_schema(matrix: Matrix) -> None:
     Draft202012Validator.check_schema(SCHEMA)
-    log = json.loads(matrix_json.render(matrix, Setting(version="1")))
+    log = json.loads(matrix_report.as_json(matrix, Setting(version="1")))
     assert [error.message for error in VALIDATOR.iter_errors(log)] == []
 
 
 def test_the_contract() -> None:
-    log = json.loads(matrix_json.render(RICH, Setting(version="1")))
+    log = json.loads(matrix_report.as_json(RICH, Setting(version="1")))
     assert list(log) == ["apart", "asked", "left", "rows", "skipped", "targets", "tool", "ungated", "version"]
     assert (log["version"], log["targets"], log["ungated"]) == (1, ["9.0", "10.0", "12.0"], 3)
     first, second, _ = log["rows"]
@@ -85,19 +86,19 @@ def test_the_contract() -> None:
 def test_what_is_left_to_decide() -> None:
     """A table without a no is no all-clear."""
     words = "For 12.0 and 12.1, 1 check needs a look, in 1 of these rows and elsewhere. `bwlint audit` lists them."
-    assert matrix_text.render(ASKED, Setting()).splitlines()[-1] == words
-    assert matrix_text.summary(ASKED).endswith("1 check needs a look (bwlint audit)")
+    assert matrix_report.as_text(ASKED, Setting()).splitlines()[-1] == words
+    assert matrix_report.summary(ASKED).endswith("1 check needs a look (bwlint audit)")
     outside = replace(ASKED, rows=RICH.rows, left=(replace(LEFT, kind="fail"), LEFT))
-    assert "2 checks need a look, outside these rows (1 is a finding of `bwlint check`)" in matrix_text.render(
+    assert "2 checks need a look, outside these rows (1 is a finding of `bwlint check`)" in matrix_report.as_text(
         outside, Setting()
     )
-    assert matrix_text.summary(replace(EMPTY, left=(LEFT,))) == "0 rows, 1 check needs a look (bwlint audit)"
-    log = json.loads(matrix_json.render(ASKED, Setting()))
+    assert matrix_report.summary(replace(EMPTY, left=(LEFT,))) == "0 rows, 1 check needs a look (bwlint audit)"
+    log = json.loads(matrix_report.as_json(ASKED, Setting()))
     assert (log["rows"][0]["left"], log["left"][0]["why"]) == (2, LEFT.why)
 
 
 def test_text() -> None:
-    assert matrix_text.render(RICH, Setting()).splitlines() == [
+    assert matrix_report.as_text(RICH, Setting()).splitlines() == [
         "           9.0  10.0   12.0",
         "pkg",
         "  op        no   yes  other  ops.py:12  major not in (10, 12)",
@@ -136,7 +137,7 @@ def wide(asked: tuple[str, ...], *, name: str = "multiply_blocks") -> Matrix:
 def test_a_narrow_terminal_shows_the_chips_asked_about(
     width: int, asked: tuple[str, ...], chips: tuple[str, ...], dropped: str
 ) -> None:
-    text = re.sub(r"\x1b\[[\d;]*m", "", matrix_text.render(wide(asked), Setting(color=True, width=width)))
+    text = re.sub(r"\x1b\[[\d;]*m", "", matrix_report.as_text(wide(asked), Setting(color=True, width=width)))
     lines = text.splitlines()
     assert tuple(lines[0].split()) == chips
     assert ("No room" in text) == bool(dropped)
@@ -148,17 +149,17 @@ def test_a_narrow_terminal_shows_the_chips_asked_about(
 
 def test_a_file_has_all_chips() -> None:
     """Its lines are not wrapped, and a table wider than a page stays whole."""
-    text = matrix_text.render(wide(("12.0",), name="x" * 80), Setting(width=40))
+    text = matrix_report.as_text(wide(("12.0",), name="x" * 80), Setting(width=40))
     assert tuple(text.split("\n")[0].split()) == MANY and "No room" not in text
 
 
 def test_every_check_of_a_row_on_a_narrow_terminal() -> None:
-    text = matrix_text.render(wide(("12.0",)), Setting(color=True, width=30), verbose=True)
+    text = matrix_report.as_text(wide(("12.0",)), Setting(color=True, width=30), verbose=True)
     assert "No room for 7.0" in text and "yes on 7.0, 8.0, 9.0, 10.0: ops.py:12" in text
 
 
 def test_every_gate_of_a_row() -> None:
-    lines = matrix_text.render(RICH, Setting(), verbose=True).splitlines()
+    lines = matrix_report.as_text(RICH, Setting(), verbose=True).splitlines()
     assert lines[3:6] == [
         "      no on 9.0: ops.py:12  major not in (10, 12)",
         "      other on 12.0: ops.py:20  major == 10 -> slow",
@@ -167,11 +168,11 @@ def test_every_gate_of_a_row() -> None:
 
 
 def test_nothing_to_show() -> None:
-    assert matrix_text.render(EMPTY, Setting()) == ""
+    assert matrix_report.as_text(EMPTY, Setting()) == ""
 
 
 def test_why_there_is_no_table() -> None:
-    lines = matrix_text.render(replace(RICH, rows=(), unasked=NAMES * 3), Setting()).splitlines()
+    lines = matrix_report.as_text(replace(RICH, rows=(), unasked=NAMES * 3), Setting()).splitlines()
     assert lines == [
         "No table: no public operation here has a check that treats these chips differently.",
         f"Operations without a check: {', '.join((NAMES * 3)[:8])} and 1 more",
@@ -183,12 +184,12 @@ def test_why_there_is_no_table() -> None:
     [(RICH, "3 rows, 3 public operations that no check decides, 1 file skipped"), (EMPTY, "0 rows")],
 )
 def test_the_summary(matrix: Matrix, words: str) -> None:
-    assert matrix_text.summary(matrix) == words
+    assert matrix_report.summary(matrix) == words
 
 
 def test_names_that_a_terminal_would_obey() -> None:
     hostile = Matrix(CHIPS, (row("op\x1b[2J", NO, YES, YES), row("x" * 300, NO, YES, YES, module="m\u202e")))
-    text = matrix_text.render(hostile, Setting())
+    text = matrix_report.as_text(hostile, Setting())
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert max(map(len, text.splitlines()[:6])) < 120

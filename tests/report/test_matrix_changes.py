@@ -10,8 +10,7 @@ from referencing import Registry, Resource
 
 import bwlint.report
 from bwlint.chips import sold_chips
-from bwlint.matrix.changes import CellChange, MatrixChanges
-from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellGate
+from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellChange, CellGate, MatrixChanges
 from bwlint.model.findings import Skipped
 from bwlint.report import Setting, matrix_changes
 

@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 import pytest
 
 from bwlint.matrix.table import FALLBACK, NO, UNKNOWN, YES, Cell, CellProof, Matrix, MatrixRow
-from bwlint.report import Setting, matrix_badge, matrix_markdown
-from bwlint.report.matrix_markdown import MOST_ROWS
+from bwlint.report import Setting
+from bwlint.report import matrix as matrix_report
+from bwlint.report.matrix import MOST_ROWS
 
 CHIPS = ("9.0", "12.0", "12.1")
 ASKED = ("12.0", "12.1")
@@ -22,7 +23,7 @@ def row(letters: str, name: str = "op", backend: str = "", *, nested: bool = Fal
 
 
 def told(*rows: MatrixRow, asked: tuple[str, ...] = ASKED, said: tuple[str, ...] = ()) -> list[str]:
-    return matrix_markdown.render(Matrix(CHIPS, rows, asked=asked), Setting(), said).splitlines()
+    return matrix_report.as_markdown(Matrix(CHIPS, rows, asked=asked), Setting(), said).splitlines()
 
 
 def test_a_table_of_the_cards_asked_about() -> None:
@@ -69,7 +70,7 @@ def test_nothing_to_show() -> None:
 
 def shown(*rows: MatrixRow, asked: tuple[str, ...] = ASKED, said: tuple[str, ...] = ()) -> tuple[list[str], str]:
     """The texts of a badge, and the colour behind its number."""
-    drawn = ElementTree.fromstring(matrix_badge.render(Matrix(CHIPS, rows, asked=asked), Setting(), said))
+    drawn = ElementTree.fromstring(matrix_report.as_badge(Matrix(CHIPS, rows, asked=asked), Setting(), said))
     space = "{http://www.w3.org/2000/svg}"
     texts = [text.text or "" for text in drawn.iter(f"{space}text")]
     assert drawn.findtext(f"{space}title") == drawn.get("aria-label") == ": ".join(texts)
@@ -80,11 +81,11 @@ def shown(*rows: MatrixRow, asked: tuple[str, ...] = ASKED, said: tuple[str, ...
 @pytest.mark.parametrize(
     ("rows", "value", "color"),
     [
-        (["yyy", "-yo"], "2/2 operations", matrix_badge.FULL),
-        (["yyy", "yy-"], "2/2 | 1/2 operations", matrix_badge.PARTIAL),
-        (["yyy", "y?-"], "1/2 operations", matrix_badge.PARTIAL),
-        (["y--"], "0/1 operations", matrix_badge.EMPTY),
-        ([], "no check of the chip", matrix_badge.UNASKED),
+        (["yyy", "-yo"], "2/2 operations", matrix_report.FULL),
+        (["yyy", "yy-"], "2/2 | 1/2 operations", matrix_report.PARTIAL),
+        (["yyy", "y?-"], "1/2 operations", matrix_report.PARTIAL),
+        (["y--"], "0/1 operations", matrix_report.EMPTY),
+        ([], "no check of the chip", matrix_report.UNASKED),
     ],
 )
 def test_a_badge(rows: list[str], value: str, color: str) -> None:
@@ -104,7 +105,7 @@ def _luminance(color: str) -> float:
 
 @pytest.mark.parametrize(
     "color",
-    [matrix_badge.LABEL, matrix_badge.FULL, matrix_badge.PARTIAL, matrix_badge.EMPTY, matrix_badge.UNASKED],
+    [matrix_report.LABEL, matrix_report.FULL, matrix_report.PARTIAL, matrix_report.EMPTY, matrix_report.UNASKED],
 )
 def test_a_badge_can_be_read(color: str) -> None:
-    assert (_luminance(matrix_badge.INK) + 0.05) / (_luminance(color) + 0.05) >= 4.5
+    assert (_luminance(matrix_report.INK) + 0.05) / (_luminance(color) + 0.05) >= 4.5

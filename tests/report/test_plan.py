@@ -17,8 +17,9 @@ from bwlint.plan.compare import compare
 from bwlint.plan.launch import launches, with_suggestions
 from bwlint.plan.machine import machine
 from bwlint.plan.table import Comparison, Load
-from bwlint.report import Setting, plan_json, plan_text
-from bwlint.report.plan_words import amount, duration
+from bwlint.report import Setting
+from bwlint.report import plan as plan_report
+from bwlint.report.plan import amount, duration
 
 FOLDER = Path(bwlint.report.__file__).parent
 SCHEMA, FINDINGS = (json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8")) for name in ("plan", "findings"))
@@ -43,12 +44,12 @@ EVERY = [
 @pytest.mark.parametrize("found", EVERY, ids=range(len(EVERY)))
 def test_it_follows_the_schema(found: Comparison) -> None:
     Draft202012Validator.check_schema(SCHEMA)
-    log = json.loads(plan_json.render(found, Setting(version="1")))
+    log = json.loads(plan_report.as_json(found, Setting(version="1")))
     assert [error.message for error in VALIDATOR.iter_errors(log)] == []
 
 
 def test_the_contract() -> None:
-    log = json.loads(plan_json.render(EVERY[4], Setting(version="1")))
+    log = json.loads(plan_report.as_json(EVERY[4], Setting(version="1")))
     assert (log["version"], log["best"], log["config"]) == (1, "EP4", "run.sh")
     first = log["plans"][0]
     assert (first["name"], first["tokens_at_once"], first["link_hops"], first["fits"]) == ("EP4", 8, 64, True)
@@ -60,7 +61,7 @@ def test_the_contract() -> None:
 
 
 def test_text() -> None:
-    lines = plan_text.render(EVERY[0], Setting(width=100)).splitlines()
+    lines = plan_report.as_text(EVERY[0], Setting(width=100)).splitlines()
     assert lines[:7] == [
         "LlamaForCausalLM: 70.6 billion parameters, dense, bfloat16",
         "4 x RTX PRO 6000 (12.0), PCIe 5.0 x16, 64 GB/s in one direction",
@@ -76,7 +77,7 @@ def test_text() -> None:
 
 
 def test_the_chart() -> None:
-    lines = plan_text.render(EVERY[0], Setting(width=60)).splitlines()
+    lines = plan_report.as_text(EVERY[0], Setting(width=60)).splitlines()
     first = lines.index("time of a step: # link, = reading weights")
     bars = [line.split()[1] for line in lines[first + 1 : first + 4]]
     assert [len(bar) for bar in bars] == [round(43 * part / 77.6) for part in (26.84, 41.3, 77.6)]
@@ -85,7 +86,7 @@ def test_the_chart() -> None:
 
 
 def test_the_line_for_the_better_plan() -> None:
-    lines = plan_text.render(EVERY[4], Setting(width=200)).splitlines()
+    lines = plan_report.as_text(EVERY[4], Setting(width=200)).splitlines()
     place = next(number for number, line in enumerate(lines) if line.startswith("run.sh:1"))
     assert lines[place] == "run.sh:1: vLLM, TP4: 1.06 times as long a step as EP4"
     assert lines[place + 2] == "  vllm serve m --data-parallel-size 4 --enable-expert-parallel"
@@ -94,7 +95,7 @@ def test_the_line_for_the_better_plan() -> None:
 
 
 def test_a_plan_that_does_not_fit_is_no_better_one() -> None:
-    text = plan_text.render(compared(DEEPSEEK_V3, "4xRTX-PRO-6000"), Setting())
+    text = plan_report.as_text(compared(DEEPSEEK_V3, "4xRTX-PRO-6000"), Setting())
     assert "no plan fits: each GPU needs at least 168.3 GB for weights and has 86.4 GB for them" in text
     assert text.count("does not fit") == 4
 
@@ -102,15 +103,15 @@ def test_a_plan_that_does_not_fit_is_no_better_one() -> None:
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
 @pytest.mark.parametrize("found", EVERY, ids=range(len(EVERY)))
 def test_it_fits_the_width(found: Comparison, width: int) -> None:
-    text = plan_text.render(replace(found, suggestions=()), Setting(width=width))
+    text = plan_report.as_text(replace(found, suggestions=()), Setting(width=width))
     assert max(map(len, text.splitlines())) <= width
     assert text.isascii()
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
 def test_colour_is_beside_the_text() -> None:
-    plain = plan_text.render(EVERY[4], Setting(width=100))
-    painted = plan_text.render(EVERY[4], Setting(width=100, color=True))
+    plain = plan_report.as_text(EVERY[4], Setting(width=100))
+    painted = plan_report.as_text(EVERY[4], Setting(width=100, color=True))
     assert "\x1b[" in painted
     assert "\x1b" not in plain
     assert [line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", painted).splitlines()] == plain.splitlines()
@@ -118,19 +119,19 @@ def test_colour_is_beside_the_text() -> None:
 
 def test_every_rate_of_a_link_has_its_direction() -> None:
     for found in EVERY:
-        for line in plan_text.render(found, Setting(width=1000)).splitlines():
+        for line in plan_report.as_text(found, Setting(width=1000)).splitlines():
             assert "GB/s" not in line or "one direction" in line or "of memory" in line
 
 
 def test_every_assumption_is_told() -> None:
-    text = plan_text.render(EVERY[9], Setting(width=1000))
+    text = plan_report.as_text(EVERY[9], Setting(width=1000))
     for words in ("32 tokens at a time", "3.4 us a hop", "FP8 (1 byte, 4 for each 128 values)", "BF16 (2 bytes)"):
         assert words in text
 
 
 def test_names_that_a_terminal_would_obey() -> None:
     odd = compared({**LLAMA_70B, "architectures": ["a\x1b[2J[red]" + "x" * 1000]}, "2xSpark", "vllm serve \x1b[2J\n")
-    text = plan_text.render(odd, Setting(width=100, color=False))
+    text = plan_report.as_text(odd, Setting(width=100, color=False))
     assert "\x1b" not in text
     assert "[red]" in text
 
@@ -155,6 +156,6 @@ def test_no_plan_at_all() -> None:
     """11 GPUs divide neither experts nor heads, and there are fewer layers."""
     found = compared({**MIXTRAL_8X7B, "num_hidden_layers": 8}, "11xB200", "vllm serve m")
     assert (found.rows, found.best, found.suggestions) == ((), None, ())
-    assert "no plan applies" in plan_text.render(found, Setting(width=80))
-    log = json.loads(plan_json.render(found, Setting(version="1")))
+    assert "no plan applies" in plan_report.as_text(found, Setting(width=80))
+    log = json.loads(plan_report.as_json(found, Setting(version="1")))
     assert [error.message for error in VALIDATOR.iter_errors(log)] == []

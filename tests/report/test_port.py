@@ -14,7 +14,8 @@ import bwlint.report
 from bwlint.model.findings import Edit, Fix, Proof, Region, Related, Skipped
 from bwlint.model.ledger import RowPlace
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Way
-from bwlint.report import Setting, port_json, port_markdown, port_text
+from bwlint.report import Setting
+from bwlint.report import port as port_report
 
 FOLDER = Path(bwlint.report.__file__).parent
 SCHEMA, FINDINGS, AUDIT = (
@@ -87,12 +88,12 @@ BESIDE = Port("12.1", (), (FOUND, replace(FOUND, number=2, fix=None, words="writ
 @pytest.mark.parametrize("plan", [RICH, EMPTY, ASKED, BESIDE])
 def test_it_follows_the_schema(plan: Port) -> None:
     Draft202012Validator.check_schema(SCHEMA)
-    log = json.loads(port_json.render(plan, Setting(version="1")))
+    log = json.loads(port_report.as_json(plan, Setting(version="1")))
     assert [error.message for error in VALIDATOR.iter_errors(log)] == []
 
 
 def test_the_contract() -> None:
-    log = json.loads(port_json.render(RICH, Setting(version="1")))
+    log = json.loads(port_report.as_json(RICH, Setting(version="1")))
     assert sorted(log) == ["apart", "chip", "left", "operations", "skipped", "steps", "tool", "version"]
     first, second = log["steps"]
     assert (first["fix"], first["by_hand"]) == (None, "no known rewrite")
@@ -109,18 +110,18 @@ def test_the_contract() -> None:
 
 def test_what_is_left_to_decide() -> None:
     """That no operation is refused is no all-clear."""
-    lines = port_text.render(ASKED, Setting()).splitlines()
+    lines = port_report.as_text(ASKED, Setting()).splitlines()
     begin = lines.index("Checks that need a look:")
     assert lines[begin + 1] == "  a/api.hpp:7  12.x is treated unlike 9.0"
     assert lines[begin + 11 :] == ["  and 2 more: bwlint audit --target 12.1", ""]
     only = replace(EMPTY, left=(LEFT,), answered=1)
-    assert port_text.render(only, Setting())
+    assert port_report.as_text(only, Setting())
     words = "found no operation that does not work on 12.1; 1 check needs a look (bwlint audit)"
-    assert port_text.summary(only) == words
+    assert port_report.summary(only) == words
 
 
 def test_the_text() -> None:
-    assert port_text.render(RICH, Setting()).splitlines() == [
+    assert port_report.as_text(RICH, Setting()).splitlines() == [
         "works after the edits below:",
         "  p.f  (a/ops.py:5)",
         "    as it is: steps 1, 2",
@@ -149,13 +150,13 @@ def test_the_text() -> None:
         "     for p.f, p.g",
         "",
     ]
-    assert port_text.render(EMPTY, Setting()) == ""
+    assert port_report.as_text(EMPTY, Setting()) == ""
     told = "Found no public operation with a check of the chip: nothing is answered for 12.1."
-    assert port_markdown.render(EMPTY, Setting()) == f"## Port to 12.1\n\n{told}\n\n"
+    assert port_report.as_markdown(EMPTY, Setting()) == f"## Port to 12.1\n\n{told}\n\n"
 
 
 def test_the_markdown() -> None:
-    lines = port_markdown.render(RICH, Setting()).splitlines()
+    lines = port_report.as_markdown(RICH, Setting()).splitlines()
     assert lines[0] == "## Port to 12.1"
     assert "- [ ] **2** `a/ops.py:5` Let 12.x in: write `120, 121` (for `p.f`, `p.g`)" in lines
     assert "- `p.h`: tcgen05. Meanwhile: `slow`." in lines
@@ -183,18 +184,18 @@ def test_the_markdown() -> None:
     ],
 )
 def test_the_summary(plan: Port, words: str) -> None:
-    assert port_text.summary(plan) == words
+    assert port_report.summary(plan) == words
 
 
 def test_what_is_scanned_reaches_no_terminal_raw() -> None:
     spot = replace(LIST, text="x\x1b[31m`|", path="a\x1b/b.py")
     plan = replace(RICH, steps=(STEPS[0], replace(STEPS[1], at=spot)), rows=(replace(ROWS[1], name="p.\x1bg"),))
-    for report in (port_text, port_markdown, port_json):
-        assert "\x1b" not in report.render(plan, Setting())
+    for render in (port_report.as_text, port_report.as_markdown, port_report.as_json):
+        assert "\x1b" not in render(plan, Setting())
 
 
 def test_what_check_finds_is_told_in_its_words() -> None:
-    assert port_text.render(BESIDE, Setting()).splitlines() == [
+    assert port_report.as_text(BESIDE, Setting()).splitlines() == [
         "To edit, in this order:",
         "  1. a/k.cu:2  kernel `__CUDA_ARCH__ == 1200`",
         "     BW101: this guard leaves out <12.1> (see a/k.cu:4)",
@@ -204,7 +205,7 @@ def test_what_check_finds_is_told_in_its_words() -> None:
         "     by hand: write it by hand",
         "",
     ]
-    text = port_markdown.render(BESIDE, Setting())
+    text = port_report.as_markdown(BESIDE, Setting())
     assert "- [ ] **2** `a/k.cu:2` BW101: this guard leaves out \\<12.1\\>. by hand: write it by hand\n" in text
-    first, second = json.loads(port_json.render(BESIDE, Setting()))["steps"]
+    first, second = json.loads(port_report.as_json(BESIDE, Setting()))["steps"]
     assert (first["said"], first["related"][0]["line"], second["related"]) == (FOUND.said, 4, [])

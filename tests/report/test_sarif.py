@@ -18,11 +18,10 @@ from jsonschema.validators import validator_for  # type: ignore[import-untyped]
 from sarif_pydantic import Sarif  # type: ignore[import-untyped]
 
 from bwlint import cli
-from bwlint.commands import checkout
+from bwlint.commands import terminal
 from bwlint.model.findings import Edit, Finding, Fix, Proof, Region, Related, Report, Skipped, Suppressed
-from bwlint.report import Checkout, Lines, Setting, sarif, sarif_rules
-from bwlint.report.line_hash import line_hashes
-from bwlint.report.sarif_json import plain
+from bwlint.report import Checkout, Lines, Setting, sarif
+from bwlint.report.sarif import as_json, line_hashes
 from bwlint.settings.catalog import Rule
 
 OASIS = Path(__file__).with_name("sarif-schema-2.1.0.json")
@@ -183,7 +182,7 @@ def test_rules(log: Any) -> None:
 
 def test_github_limits_of_rules() -> None:
     long = replace(RULES[1], summary="s" * 2000, why="w" * 2000)
-    rule = plain(sarif_rules.descriptors([long], []))[0]
+    rule = as_json(sarif.descriptors([long], []))[0]
     assert len(rule["shortDescription"]["text"]) == 1024
     assert len(rule["fullDescription"]["text"]) == 1024
     assert len(rule["properties"]["tags"]) <= 20
@@ -437,14 +436,14 @@ def test_findings_in_binaries(path: str, uri: str, report: MakeReport, finding: 
 @pytest.mark.parametrize("value", [{"a"}, b"a", Path("a"), {1: "a"}], ids=["set", "bytes", "path", "int key"])
 def test_the_walker_refuses_what_json_has_not(value: Any) -> None:
     with pytest.raises(TypeError):
-        plain(sarif_om.PropertyBag(tags=[value]))
+        as_json(sarif_om.PropertyBag(tags=[value]))
 
 
 def test_the_walker_keeps_defaults_and_drops_sentinels() -> None:
     result = sarif_om.Result(message=sarif_om.Message(text="m"), level="warning", rule_index=0)
-    assert plain(result) == {"kind": "fail", "level": "warning", "message": {"text": "m"}, "ruleIndex": 0}
+    assert as_json(result) == {"kind": "fail", "level": "warning", "message": {"text": "m"}, "ruleIndex": 0}
     suppression = sarif_om.Suppression(kind="inSource", state="accepted")
-    assert plain(suppression) == {"kind": "inSource", "status": "accepted"}
+    assert as_json(suppression) == {"kind": "inSource", "status": "accepted"}
 
 
 def multitool() -> str | None:
@@ -462,7 +461,7 @@ def test_the_rules_of_the_multitool_and_of_github_hold(tmp_path: Path, monkeypat
         pytest.skip("no Sarif.Multitool on PATH, and node finds no @microsoft/sarif-multitool-linux")
     fixtures = Path(__file__).parents[2] / "fixtures"
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(checkout, "home", lambda: "https://example.org/bwlint")
+    monkeypatch.setattr(terminal, "home", lambda: "https://example.org/bwlint")
     shutil.copytree(fixtures / "leak", "tree")
     with zipfile.ZipFile("demo-1.0-py3-none-any.whl", "w") as wheel:
         wheel.write(next((fixtures / "family-split").glob("*.py")), "demo/a b.py")

@@ -9,8 +9,7 @@ from questions import fingerprint, make_ledger, make_row
 
 from bwlint.model.findings import Finding, Fix, Proof, Report, Severity, Skipped
 from bwlint.model.ledger import Decision, RowKind, Said
-from bwlint.report import statistics
-from bwlint.report.summary import at_least, looks, next_step, not_read, questions, summary
+from bwlint.report.summary import at_least, looks, next_step, not_read, questions, statistics, summary
 from bwlint.settings.decisions import apply
 
 _PROOF = Proof((), (), (), (), "")
@@ -62,7 +61,7 @@ def test_fixes_that_were_looked_for_are_counted(
     )
     assert summary(found) == expected
     columns = ["rule", "name", "error", "warning", "note", *(["fixable"] if fixes else [])]
-    header, *_, total = statistics.render(found).splitlines()
+    header, *_, total = statistics(found).splitlines()
     assert header.split() == columns
     assert total.split() == ["total", "0", "3", "0", *([str(len(fixes))] if fixes else [])]
 
@@ -165,10 +164,10 @@ def test_at_least(severity: Severity, rules: int, rich_report: Report) -> None:
 
 
 def test_statistics(rich_report: Report, report: Callable[..., Report]) -> None:
-    assert statistics.render(rich_report) == (
+    assert statistics(rich_report) == (
         "rule   name          error  warning  note  fixable\n"
         "BW101  family-split      0        1     0        1\n"
         "BW102  leak              1        0     0        0\n"
         "total                    1        1     0        1\n"
     )
-    assert statistics.render(report()) == ""
+    assert statistics(report()) == ""

@@ -10,7 +10,7 @@ import pytest
 from bwlint.model.findings import Claim, Finding, Fix, Proof, Region, Related, Report
 from bwlint.report import Lines, Setting, renderer
 from bwlint.report.snippet import code_point
-from bwlint.report.text import CAUSE, render
+from bwlint.report.text import CAUSE, concise, render
 from bwlint.report.words import words
 
 _PROOF = Proof((), (), (), (), "")
@@ -466,3 +466,10 @@ def test_long_ways_are_told_by_their_ends(
     told = render(report(finding(related=tuple(places))), Setting()).splitlines()
     drawn = (line.partition("b.py:")[2] for line in told if "b.py:" in line)
     assert [line.partition(" ")[2] for line in drawn] == expected
+
+
+def test_one_line_a_finding(rich_report: Report) -> None:
+    assert concise(rich_report, Setting()) == (
+        "pkg/gate.py:2:8: warning[BW101] family-split: 12.1 falls into the arm that raises\n"
+        "pkg/späte datei.py:1:4: error[BW102] leak: `cap[0](1)` admits sm_120 to tcgen05\n"
+    )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bwlint.model.findings import CATEGORIES, Finding, Report, Severity, Skipped
-from bwlint.report.verdict import WHERE, AskedTree, verdicts
+from bwlint.report.summary import WHERE, AskedTree, verdicts
 
 TREE = (AskedTree("pkg", ("pkg/",)),)
 ON = "bwlint: pkg on RTX 5090 (12.0) and DGX Spark (GB10, 12.1): "

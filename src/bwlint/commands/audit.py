@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from bwlint.commands.check import reports
+from bwlint.commands.check import reports, request_of
+from bwlint.commands.progress import progress
 from bwlint.commands.terminal import (
     CLEAN,
     FOUND,
@@ -27,22 +29,21 @@ from bwlint.commands.terminal import (
     use_index,
     write,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from bwlint.model.ledger import Ledger, Row
-    from bwlint.report import Setting
-    from bwlint.run.gather import Settings
-    from bwlint.run.request import CheckRequest
-    from bwlint.settings.decisions import Decisions
+from bwlint.model.escape import visible
+from bwlint.model.ledger import NAMING, Decision, Ledger, Row
+from bwlint.model.naming import counted
+from bwlint.report import Setting
+from bwlint.report.audit import FEW, SHORT_FINGERPRINT
+from bwlint.report.summary import not_read, questions
+from bwlint.report.write import write_report
+from bwlint.run import audit
+from bwlint.run.gather import Settings
+from bwlint.run.request import CheckRequest
+from bwlint.settings.decisions import Decisions, apply, load
+from bwlint.sources.pypi import is_package
 
 _FAILING = ("fail", "review", "open")
 """The kinds that --fail-on names, the worst first."""
-_FIRST = 30
-"""Rows that the text shows by default."""
-_SHORT = 12
-"""Digits of a fingerprint that name a row."""
 _ROW = re.compile(r"[0-9a-f]{6,32}", re.IGNORECASE)
 
 
@@ -53,10 +54,9 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         since = options["since"] or os.environ.get("PRE_COMMIT_FROM_REF") or "HEAD"
         options = {**options, "since": since, "exclude": (*options["exclude"], *_untracked())}
     asked = reports(options)
-    request = _request(options)
+    # What --fail-on names here are kinds of rows.
+    request = request_of(options, options["paths"] or (".",), fail_on=None)
     with put_right():
-        from bwlint.run.gather import Settings
-
         settings = Settings(request)
     decisions = _decisions(settings, options)
     is_whole = _is_whole(request, settings.root)
@@ -102,22 +102,6 @@ def _consistent(options: dict[str, Any]) -> None:
             raise click.UsageError(f"--{option} does not go with --decide or --prune")
 
 
-def _request(options: dict[str, Any]) -> CheckRequest:
-    from bwlint.run.request import CheckRequest
-
-    return CheckRequest(
-        options["paths"] or (".",),
-        options["target"],
-        use_gitignore=not options["no_ignore"],
-        jobs=options["jobs"],
-        config=options["config"],
-        isolated=options["isolated"],
-        exclude=options["exclude"],
-        include=options["include"],
-        decisions=options["decisions"],
-    )
-
-
 def _untracked() -> tuple[str, ...]:
     """Patterns of what the next commit does not take along, told from the current folder."""
     from bwlint.sources.worktree import asked, top_of
@@ -129,8 +113,6 @@ def _untracked() -> tuple[str, ...]:
 
 
 def _decisions(settings: Settings, options: dict[str, Any]) -> Decisions:
-    from bwlint.settings.decisions import load
-
     named = options["decisions"]
     if named and not options["decide"] and not Path(named).exists():
         raise failure(OSError(f"{named}: no such file; --decide writes one"))
@@ -140,7 +122,6 @@ def _decisions(settings: Settings, options: dict[str, Any]) -> Decisions:
 
 def _is_whole(request: CheckRequest, root: str) -> bool:
     """Whether all rows are looked for that decisions of the folder `root` can be about."""
-    from bwlint.sources.pypi import is_package
     from bwlint.sources.worktree import is_in
 
     if request.exclude or request.include or request.target:
@@ -150,9 +131,6 @@ def _is_whole(request: CheckRequest, root: str) -> bool:
 
 def read(request: CheckRequest, stack: ExitStack) -> Ledger:
     """The ledger of a request, with its progress told; a wrong request ends the command."""
-    from bwlint.commands.progress import progress
-    from bwlint.run import audit
-
     with put_right(), progress() as advance:
         return audit.audit(request, stack, advance)
 
@@ -163,8 +141,6 @@ def _scanned(ledger: Ledger) -> int:
 
 def _applied(ledger: Ledger, decisions: Decisions, *, is_whole: bool) -> Ledger:
     """The ledger with the decisions; those without a row are stale where all rows were looked for."""
-    from bwlint.settings.decisions import apply
-
     ledger = apply(ledger, decisions.made)
     return ledger if is_whole else replace(ledger, stale=())
 
@@ -207,14 +183,12 @@ def _write(ledger: Ledger, options: dict[str, Any]) -> None:
         rows = rows[:top]
     chosen = top is not None or any(options[key] for key in ("kind", "row_forms", "subject", "since"))
     shown = rows if form != "text" or chosen else tuple(row for row in rows if not _only_names(row)) or rows
-    how, first = setting(options, lines_on_disk(os.path.realpath)), _FIRST if top is None else top
+    how, first = setting(options, lines_on_disk(os.path.realpath)), FEW if top is None else top
     write(rendered(replace(ledger, rows=shown), form, how, first, len(rows) - len(shown)), options)
 
 
 def _only_names(row: Row) -> bool:
     """Whether nothing is known of a row but what it names or how much it asks for: inventory, shown when wanted."""
-    from bwlint.model.ledger import NAMING
-
     return row.kind == "open" and (row.form in NAMING or row.form == "amount")
 
 
@@ -229,16 +203,12 @@ def rendered(ledger: Ledger, form: str, how: Setting, top: int, hidden: int = 0)
         text = (rendered(ledger, "json", how, 0),)
         page: Iterable[str] = html.page("audit", text, html.of_audit(ledger, how), how.subject)
         return page
-    report = import_module(f"bwlint.report.audit_{form}")
-    return str(report.render(ledger, how, top, hidden) if form == "text" else report.render(ledger, how))
+    render = getattr(import_module(f"bwlint.report.audit{'_sarif' if form == 'sarif' else ''}"), f"as_{form}")
+    return str(render(ledger, how, top, hidden) if form == "text" else render(ledger, how))
 
 
 def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int:
     """Print the totals on stderr; the exit code."""
-    from bwlint.model.escape import visible
-    from bwlint.model.naming import counted
-    from bwlint.report.summary import not_read, questions
-
     say(not_read(ledger.skipped, every=options["verbose"]))
     if not _scanned(ledger):
         return WRONG if options["strict"] and ledger.skipped else nothing()
@@ -255,7 +225,7 @@ def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int
     undecided = [row for row in failing if row.decision is None]
     say(f"bwlint: {counted(len(failing), 'check')} at or above --fail-on {options['fail_on']}\n")
     if undecided:
-        row = undecided[0].fingerprint[:_SHORT]
+        row = undecided[0].fingerprint[:SHORT_FINGERPRINT]
         say(f'bwlint: fix the code, or decide: bwlint audit --decide {row} fine|broken|later --reason "..."\n')
     return FOUND
 
@@ -268,8 +238,6 @@ def _failing(ledger: Ledger, lowest: str | None) -> list[Row]:
 
 def _decide(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int:
     """Write the decisions of the options into the file."""
-    from bwlint.model.escape import visible
-    from bwlint.model.ledger import Decision
     from bwlint.sources.worktree import identity, is_ignored, top_of
 
     real = os.path.realpath(decisions.file)
@@ -283,7 +251,7 @@ def _decide(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> in
             decisions = decisions.with_one(made, row)
     _save(decisions)
     for row, said in chosen:
-        words = f"{row.fingerprint[:_SHORT]} is {said} in {decisions.file}: {row.question}"
+        words = f"{row.fingerprint[:SHORT_FINGERPRINT]} is {said} in {decisions.file}: {row.question}"
         say(f"bwlint: {visible(words)}\n")
     if is_ignored(real):
         say(f"bwlint: warning: git ignores {visible(decisions.file)}: `git add --force` it\n")
@@ -302,9 +270,6 @@ def _row(ledger: Ledger, digits: str) -> Row:
 
 def _prune(ledger: Ledger, decisions: Decisions) -> int:
     """Take the decisions out of the file that no row has."""
-    from bwlint.model.escape import visible
-    from bwlint.model.naming import counted
-
     stale = {decision.fingerprint for decision in _applied(ledger, decisions, is_whole=True).stale}
     with put_right():
         left = decisions.without(stale)
@@ -315,7 +280,5 @@ def _prune(ledger: Ledger, decisions: Decisions) -> int:
 
 
 def _save(decisions: Decisions) -> None:
-    from bwlint.report.write import write_report
-
     with put_right(doing=f"cannot write {decisions.file}"):
         write_report(decisions.text, Path(decisions.file))

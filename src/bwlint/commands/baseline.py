@@ -5,25 +5,23 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from bwlint.commands.check import plainly
 from bwlint.commands.terminal import CLEAN, nothing, put_right, say, use_index
-
-if TYPE_CHECKING:
-    from bwlint.report.baseline import Baseline
+from bwlint.model.naming import counted
+from bwlint.report.baseline import Baseline, load, text_of
+from bwlint.report.summary import not_read
+from bwlint.report.write import write_report
+from bwlint.settings.config import UsageError
+from bwlint.sources.worktree import is_ignored
 
 _USUAL = "bwlint-baseline.json"
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    from bwlint.commands.check import plainly
-    from bwlint.model.naming import counted
-    from bwlint.report.baseline import Baseline, load, text_of
-    from bwlint.report.summary import not_read
-    from bwlint.report.write import write_report
-
     if options["prune"] and (options["select"] or options["ignore"] or options["target"]):
         raise click.UsageError("--prune does not go with --select, --ignore or --target")
     use_index(options, stack)
@@ -50,9 +48,6 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
 
 def _there(file: Path) -> Baseline:
     """The baseline that a new one will be written over; an empty one where there is none. Raises UsageError."""
-    from bwlint.report.baseline import Baseline, load
-    from bwlint.settings.config import UsageError
-
     if not file.is_file() or not file.stat().st_size:  # a pipe, or what mktemp has made
         return Baseline.of((), str(file.resolve().parent))
     try:
@@ -63,8 +58,6 @@ def _there(file: Path) -> Baseline:
 
 def _advise(file: Path, named: str | None) -> None:
     """Say what keeps a new baseline from being used: nothing names it, or git leaves it out."""
-    from bwlint.sources.worktree import is_ignored
-
     real = os.path.realpath(file)
     if named is None or os.path.realpath(named) != real:
         say(f'bwlint: to use it in every run, write `baseline = "{file.name}"` in bwlint.toml beside it\n')

@@ -7,27 +7,34 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from bwlint.commands.progress import progress
 from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, put_right, say, setting, use_index, write
+from bwlint.model.escape import visible
+from bwlint.model.naming import counted
+from bwlint.model.progress import quiet
+from bwlint.report import renderer
+from bwlint.report.summary import at_least, beyond, looks, next_step, not_read, sightings, statistics, summary
+from bwlint.report.write import is_stdout
+from bwlint.run.request import CheckRequest
+from bwlint.run.unchanged import known_or_new
 
 if TYPE_CHECKING:
-    from bwlint.model.findings import FailOn, Report, Severity
+    from bwlint.model.findings import Report
     from bwlint.repair.passes import Repaired
     from bwlint.repair.write import NotWritten
     from bwlint.run.outcome import Outcome
-    from bwlint.run.request import CheckRequest
     from bwlint.trace.marks import Launched
 
 _WITH_FIXES = frozenset({"text", "concise", "json", "sarif", "html"})
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    from bwlint.run.unchanged import known_or_new
     from bwlint.sources.read import given
 
     start = time.monotonic()
@@ -57,8 +64,6 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
 
 def reports(options: dict[str, Any]) -> tuple[tuple[str, str | None], ...]:
     """The formats to write and where: at most one goes to --output or stdout. Raises UsageError."""
-    from bwlint.report.write import is_stdout
-
     forms = options["forms"] or (("text", None),)
     loose = [form for form, file in forms if file is None]
     to_stdout = [form for form, file in forms if is_stdout(file or options["output"])]
@@ -94,25 +99,13 @@ def _marked(report: Report, outcome: Outcome, options: dict[str, Any]) -> Report
 
     report = marked(report, options["launches"], outcome.lines)
     if not options["quiet"]:
-        from bwlint.report.summary import sightings
-
         say(f"bwlint: {sightings(report)}\n")
     return report
 
 
 def plainly(options: dict[str, Any], stack: ExitStack) -> Outcome:
     """What a check with the options of another command finds, of every severity."""
-    from bwlint.run.request import CheckRequest
-    from bwlint.run.unchanged import known_or_new
-
-    request = CheckRequest(
-        options["paths"] or (".",),
-        options["target"],
-        options["select"],
-        options["ignore"],
-        "note",
-        jobs=options["jobs"],
-    )
+    request = request_of(options, options["paths"] or (".",), severity="note")
     return known_or_new(request, lambda: outcome_of(request, stack))
 
 
@@ -168,7 +161,6 @@ def _recover(request: CheckRequest) -> None:
     from bwlint.repair.journal import left_behind
 
     for left in left_behind(request.paths):
-        from bwlint.model.escape import visible
         from bwlint.repair.write import recovered
 
         for ended in recovered(left):
@@ -183,28 +175,15 @@ _ENDED = {
 
 
 def _request(options: dict[str, Any]) -> CheckRequest:
-    from bwlint.run.request import CheckRequest
-
     paths, data = _paths(options)
-    return CheckRequest(
-        paths,
-        options["target"],
-        options["select"],
-        options["ignore"],
-        cast("Severity | None", options["severity"]),
-        cast("FailOn | None", options["fail_on"]),
-        use_gitignore=not options["no_ignore"],
-        force_exclude=options["force_exclude"],
-        jobs=options["jobs"],
-        stdin=data,
-        fixes=options["fix"] or options["show_diff"] or any(form in _WITH_FIXES for form, _ in options["reports"]),
-        ways=options["interactive"],
-        link_budget=options["link_budget"],
-        config=options["config"],
-        isolated=options["isolated"],
-        exclude=options["exclude"],
-        include=options["include"],
-    )
+    fixes = options["fix"] or options["show_diff"] or any(form in _WITH_FIXES for form, _ in options["reports"])
+    return request_of(options, paths, stdin=data, fixes=fixes, ways=options["interactive"])
+
+
+def request_of(options: dict[str, Any], paths: tuple[str, ...], **more: Any) -> CheckRequest:
+    """What a command asks for, by those of its options that are called as in a request, and by `more`."""
+    named = {field.name: options[field.name] for field in fields(CheckRequest) if field.name in options}
+    return CheckRequest(**{**named, "paths": paths, "use_gitignore": not options.get("no_ignore"), **more})
 
 
 def _paths(options: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
@@ -221,7 +200,6 @@ def _paths(options: dict[str, Any]) -> tuple[tuple[str, ...], bytes | None]:
 
 def outcome_of(request: CheckRequest, stack: ExitStack) -> Outcome:
     """Run a request, with its progress told; a wrong one ends the command."""
-    from bwlint.commands.progress import progress
     from bwlint.run.check import check
 
     with put_right(), progress() as advance:
@@ -230,8 +208,6 @@ def outcome_of(request: CheckRequest, stack: ExitStack) -> Outcome:
 
 def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Repaired:
     """The result of the fixes, in memory."""
-    from bwlint.commands.progress import progress
-    from bwlint.model.progress import quiet
     from bwlint.repair.interactive import Dialog
     from bwlint.repair.passes import everything, repaired
 
@@ -262,8 +238,6 @@ def _show(request: CheckRequest, options: dict[str, Any], stack: ExitStack, star
     write(b"".join(patches), options)
     _account(repaired, options, "would fix")
     if not is_in(here, base) or not all(is_in(source.file.real, here) for source in repaired.changed):
-        from bwlint.model.escape import visible
-
         say(f"bwlint: apply the diff in {visible(base)}\n")
     before = _new(repaired.before, request, options, stack)
     _close(before, options, start)
@@ -272,8 +246,6 @@ def _show(request: CheckRequest, options: dict[str, Any], stack: ExitStack, star
 
 def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
     """Write the fixes as a series of patches, then report what none of them mends."""
-    from bwlint.model.escape import visible
-    from bwlint.model.naming import counted
     from bwlint.repair.patches import NotOurs, check_folder, returns_of_git, save, series
 
     folder = Path(options["patches"])
@@ -319,11 +291,8 @@ def _fix(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start
 
 def _silence(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
     """Write a comment at all that would be shown, then report what is left on disk."""
-    from bwlint.model.escape import visible
-    from bwlint.model.naming import counted
     from bwlint.repair.comment import silencing
     from bwlint.repair.write import write as replace_files
-    from bwlint.report.summary import at_least
 
     first = _new(outcome_of(request, stack), request, options, stack)
     shown = at_least(first.report, first.severity).findings
@@ -358,7 +327,6 @@ def _written(repaired: Repaired) -> list[NotWritten]:
     """Bring the repaired files to the disk; those that stay as they were."""
     if not repaired.changed:
         return []
-    from bwlint.model.escape import visible
     from bwlint.repair.write import groups
     from bwlint.repair.write import write as replace
     from bwlint.sources.worktree import tops, uncommitted
@@ -371,7 +339,6 @@ def _written(repaired: Repaired) -> list[NotWritten]:
 
 def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Sequence[NotWritten] = ()) -> None:
     """Say on stderr what was fixed and what was not."""
-    from bwlint.model.escape import visible
     from bwlint.repair.summary import summary
 
     if not options["quiet"]:
@@ -383,14 +350,10 @@ def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Se
 
 def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
     """Print on stderr what a run has besides its report; with --quiet only what was asked for."""
-    from bwlint.commands.trees import trees
-    from bwlint.report.summary import beyond, looks, next_step, not_read, summary
-    from bwlint.report.verdict import verdicts
+    from bwlint.report.summary import trees, verdicts
 
     if options["statistics"]:
-        from bwlint.report import statistics
-
-        say(statistics.render(outcome.report))
+        say(statistics(outcome.report))
     if options["verbose"] or not options["quiet"]:
         say(not_read(outcome.report.skipped, every=options["verbose"]))
     if options["quiet"]:
@@ -414,9 +377,6 @@ def _rewritable(outcome: Outcome) -> Report:
 
 def _write(outcome: Outcome, options: dict[str, Any]) -> None:
     """The reports that were asked for, each where it belongs."""
-    from bwlint.report import renderer
-    from bwlint.report.summary import at_least
-
     shown = _marked(at_least(outcome.report, outcome.severity), outcome, options)
     for form, file in options["reports"]:
         one = {**options, "form": form, "output": file}
@@ -424,9 +384,6 @@ def _write(outcome: Outcome, options: dict[str, Any]) -> None:
 
 
 def _code(outcome: Outcome, options: dict[str, Any]) -> int:
-    from bwlint.model.naming import counted
-    from bwlint.report.summary import at_least
-
     if options["strict"] and outcome.report.skipped:
         return WRONG
     if outcome.scanned == 0:

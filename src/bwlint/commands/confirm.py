@@ -1,10 +1,13 @@
-"""`bwlint confirm`: test findings with compilers and a GPU, and report the verdicts."""
+"""`bwlint confirm`: test findings with compilers and a GPU, and report the verdicts. Also
+`--simulate` (a program as on another chip), `--selftest` (bwlint's own cases on this machine's GPU) and `--submit`."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,34 +15,61 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, failure, lines_on_disk, put_right, say, setting, write
+from bwlint.commands.progress import progress
+from bwlint.commands.terminal import (
+    CLEAN,
+    FOUND,
+    NOTHING,
+    checkout,
+    failure,
+    lines_on_disk,
+    put_right,
+    say,
+    setting,
+    write,
+)
+from bwlint.confirm.ladder import receipts
+from bwlint.confirm.places import places
+from bwlint.confirm.prepare import Allowed, prepared
+from bwlint.model.escape import visible
+from bwlint.model.findings import Report
+from bwlint.report import html, renderer, simulation
+from bwlint.report.encode import dumps
+from bwlint.report.receipts import as_json, as_text, selftest_as_json, selftest_line, selftest_summary, summary
+from bwlint.report.summary import at_least
+from bwlint.sources.pypi import is_package
+from bwlint.sources.scratch import scratch_folder
 
 if TYPE_CHECKING:
+    from bwlint.chips import Chip
+    from bwlint.confirm.machine import Machine
     from bwlint.confirm.places import Locate
-    from bwlint.confirm.prepare import Allowed
     from bwlint.confirm.receipt import Receipt
-    from bwlint.model.findings import Finding, Report, Severity
+    from bwlint.confirm.selftest.bundle import Opened
+    from bwlint.confirm.selftest.run import Result
+    from bwlint.confirm.workbench import Toolkit, Workbench
+    from bwlint.model.findings import Finding, Severity
     from bwlint.report import Lines
     from bwlint.report.read import Log
 
 _REPORTS = (".json", ".sarif")
+_SIMULATION_LIMIT = 600.0
+_OF_SIMULATIONS = ("text", "json")
+_NOT_OF_SIMULATIONS = (
+    *("yes", "run_slices", "bench", "nvcc_args", "compile_commands", "refuted_is_error", "selftest", "bundle"),
+    *("verbose", "target", "select", "ignore", "severity"),
+)
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
     if options["simulate"]:
-        from bwlint.commands.simulate import run as simulate
-
-        return simulate(options, stack)
+        return _simulate(options, stack)
     if options["selftest"]:
-        from bwlint.commands.selftest import run as selftest
-
-        return selftest(options, stack)
+        return _selftest(options, stack)
     if options["stand_in"]:
         raise click.UsageError("--stand-in is for --simulate")
     if options["submit"]:
-        from bwlint.commands.submit import run as submit
-
-        return submit(options["paths"], options["submit"])
+        return _submit(options["paths"], options["submit"])
     if options["bundle"]:
         raise click.UsageError("--bundle is for --selftest")
     given = _given(options, stack)
@@ -65,9 +95,6 @@ class _Given:
     lines: Lines | None
 
     def rendered(self, receipts: tuple[Receipt, ...], options: dict[str, Any]) -> str:
-        from bwlint.model.findings import Report
-        from bwlint.report import renderer
-        from bwlint.report.encode import dumps
         from bwlint.report.read import judged, merge
 
         verdicts = [receipt.verdict for receipt in receipts]
@@ -75,15 +102,11 @@ class _Given:
         if isinstance(self.report, Report):
             report = replace(self.report, findings=judged(self.report.findings, verdicts))
             if options["form"] == "html":
-                from bwlint.report import html
-
                 return html.render(report, how, receipts)
             return renderer(options["form"])(report, how)
         if options["form"] == "sarif":
             return dumps(merge(self.report, verdicts))
-        from bwlint.report.verdicts import render
-
-        return render(receipts)
+        return as_text(receipts)
 
 
 def _check_outputs(options: dict[str, Any], given: _Given) -> None:
@@ -115,17 +138,10 @@ def _given(options: dict[str, Any], stack: ExitStack) -> _Given:
 
 
 def _checked(paths: tuple[str, ...], options: dict[str, Any], stack: ExitStack) -> _Given:
-    from bwlint.commands.progress import progress
-    from bwlint.confirm.places import places
-    from bwlint.report.summary import at_least
-    from bwlint.run.check import check
-    from bwlint.run.request import CheckRequest
-    from bwlint.sources.pypi import is_package
+    from bwlint.commands.check import outcome_of, request_of
 
-    severity = cast("Severity | None", options["severity"])
-    request = CheckRequest(paths, options["target"], options["select"], options["ignore"], severity)
-    with put_right(), progress() as advance:
-        outcome = check(request, stack, advance)
+    request = request_of(options, paths)
+    outcome = outcome_of(request, stack)
     reals = tuple(os.path.realpath(path) for path in paths if not is_package(path))
     roots = tuple(real for real in reals if Path(real).is_dir())
     locate = places(roots, outcome.names.real, dict(outcome.wheels))
@@ -133,11 +149,7 @@ def _checked(paths: tuple[str, ...], options: dict[str, Any], stack: ExitStack) 
 
 
 def _read(path: Path, options: dict[str, Any]) -> _Given:
-    from bwlint.commands.checkout import checkout
-    from bwlint.confirm.places import places
-    from bwlint.model.findings import Report
     from bwlint.report.read import BadReport, read
-    from bwlint.report.summary import at_least
 
     with put_right(doing=str(path)):
         try:
@@ -157,16 +169,8 @@ def _write_receipts(
     findings: tuple[Finding, ...], given: _Given, options: dict[str, Any], stack: ExitStack
 ) -> tuple[Receipt, ...]:
     """Make the receipts, and put them where they were asked for."""
-    from bwlint.commands.progress import progress
-    from bwlint.confirm.ladder import receipts
-    from bwlint.confirm.prepare import prepared
-    from bwlint.report.receipts import render
-    from bwlint.sources.scratch import scratch_folder
-
     world, machine = prepared(_allowed(options), given.scanned, scratch_folder(stack))
     if machine.altered:
-        from bwlint.model.escape import visible
-
         say(f"bwlint: warning: {visible(machine.altered)}: its runs prove nothing\n")
     found = []
     with progress() as advance:
@@ -174,13 +178,11 @@ def _write_receipts(
             found.append(receipt)
             advance("testing", len(found), len(findings))
     if options["receipts"]:
-        write(render(found, machine), {"output": options["receipts"]})
+        write(as_json(found, machine), {"output": options["receipts"]})
     return tuple(found)
 
 
 def _allowed(options: dict[str, Any]) -> Allowed:
-    from bwlint.confirm.prepare import Allowed
-
     try:
         arguments = tuple(shlex.split(options["nvcc_args"] or ""))
     except ValueError as error:
@@ -194,8 +196,6 @@ def _allowed(options: dict[str, Any]) -> Allowed:
 
 def _close(found: tuple[Receipt, ...], options: dict[str, Any]) -> int:
     """Say what came of it; the exit code."""
-    from bwlint.report.verdicts import summary
-
     say(f"bwlint: {summary(found)}\n")
     outcomes = Counter(receipt.outcome for receipt in found)
     if not any(receipt.executed for receipt in found):
@@ -204,3 +204,145 @@ def _close(found: tuple[Receipt, ...], options: dict[str, Any]) -> int:
     if outcomes["confirmed"] or (options["refuted_is_error"] and outcomes["refuted"]):
         return FOUND
     return CLEAN
+
+
+def _simulate(options: dict[str, Any], stack: ExitStack) -> int:
+    from bwlint.confirm.simulate import facts, program, records
+
+    words = _program(options)
+    folder = scratch_folder(stack)
+    with put_right():
+        chip = facts.simulated(options["simulate"])
+        ended = program.run(words, chip, options["stand_in"], folder, options["time_limit"] or _SIMULATION_LIMIT)
+    found = records.read(chip, words, ended, folder)
+    how = setting(options)
+    as_json = simulation.as_json(found, how)
+    if options["receipts"]:
+        write(as_json, {"output": options["receipts"]})
+    write(as_json if options["form"] == "json" else simulation.as_text(found, how), options)
+    say(f"bwlint: {simulation.summary(found)}\n")
+    if not found.of("start"):
+        return NOTHING
+    return CLEAN if ended.code == 0 else FOUND
+
+
+def _program(options: dict[str, Any]) -> tuple[str, ...]:
+    """The program; raises UsageError where there is none, and for options of what else `confirm` does."""
+    for name in _NOT_OF_SIMULATIONS:
+        if options[name]:
+            raise click.UsageError(f"--{name.replace('_', '-')} does not go with --simulate")
+    if options["form"] not in _OF_SIMULATIONS:
+        raise click.UsageError(f"--simulate has the formats {' and '.join(_OF_SIMULATIONS)}")
+    if not options["paths"]:
+        raise click.UsageError(
+            "--simulate takes the program to run after --: --simulate 12.1 -- pytest tests/test_x.py"
+        )
+    return tuple(options["paths"])
+
+
+def _submit(receipts: Sequence[str], output: str) -> int:
+    """Show what is in the receipts, ask where somebody is there to answer, and write; the exit code."""
+    from bwlint.report.submission import NotAReceipt, contents, document, personal, read, render
+
+    if not receipts:
+        raise click.UsageError("--submit needs receipts: name them, or run --selftest with it")
+    if os.path.realpath(output) in {os.path.realpath(path) for path in receipts}:
+        raise click.UsageError(f"--submit would overwrite a receipt: {output}")
+    try:
+        found = document([read(Path(path)) for path in receipts], personal())
+    except NotAReceipt as error:
+        raise failure(error) from None
+    except OSError as error:
+        raise failure(OSError(f"{error.filename}: {error.strerror}")) from None
+    for line in contents(found):
+        say(f"{visible(line)}\n")
+    if sys.stdin.isatty() and sys.stderr.isatty() and not click.confirm(f"Write this to {output}?", True, err=True):
+        say("bwlint: nothing was written\n")
+        return NOTHING
+    write(render(found), {"output": output})
+    say(f"bwlint: {visible(output)} is plain JSON: read it before you send it\n")
+    return CLEAN
+
+
+def _selftest(options: dict[str, Any], stack: ExitStack) -> int:
+    if options["paths"]:
+        raise click.UsageError("--selftest takes no paths")
+    allowed = Allowed(limit=options["time_limit"]) if options["time_limit"] else Allowed()
+    world, machine = prepared(allowed, (), scratch_folder(stack))
+    file = Path(options["bundle"]) if options["bundle"] else None
+    if file is not None and not file.exists():
+        return _build(file, _chip(options, world), world)
+    return _run_selftest(_opened(file, options, world), world, machine, options)
+
+
+def _chip(options: dict[str, Any], world: Workbench) -> Chip:
+    """The chip that cases are built for: that of --target, else of the GPU that is there."""
+    from bwlint.chips import parse_targets
+    from bwlint.chips.devices import chip
+
+    with put_right(ValueError):
+        chips = tuple(parse_targets(options["target"])[0]) if options["target"] else ()
+        chips = chips or tuple(chip(device.capability) for device in world.devices[:1])
+    if len(chips) != 1:
+        raise click.UsageError(f"--target must name one chip ({world.no_device or 'several are named'})")
+    return chips[0]
+
+
+def _build(file: Path, chip: Chip, world: Workbench) -> int:
+    """Build the cases into a file, for a machine that has the GPU."""
+    from bwlint.confirm.selftest.bundle import write as write_bundle
+
+    toolkit = _toolkit(chip, world)
+    with put_right(doing=f"cannot write {file}"):
+        opened = write_bundle(chip, toolkit, file)
+    say(f"bwlint: {len(opened.made)} cases for {chip} in {file}: run them with --selftest --bundle {file}\n")
+    return CLEAN
+
+
+def _toolkit(chip: Chip, world: Workbench) -> Toolkit:
+    """What the cases are built with: the newest, as they run on whatever driver is there or say that they do not."""
+    toolkit = next((found for found in world.toolkits if found.ptxas is not None), None)
+    if toolkit is None:
+        raise failure(ValueError("no ptxas to build the cases with: pip install 'bwlint[assemble]', or give --bundle"))
+    say(f"bwlint: building the cases for {chip} with CUDA {toolkit.version} ({toolkit.origin}); this takes minutes\n")
+    return toolkit
+
+
+def _opened(file: Path | None, options: dict[str, Any], world: Workbench) -> Opened:
+    """The cases of a bundle, or built here and now."""
+    from bwlint.confirm.selftest.bundle import BadBundle, unpack
+
+    if file is None:
+        if not world.devices:
+            raise failure(ValueError(f"no GPU to run the cases on: {world.no_device}"))
+        from bwlint.confirm.selftest.bundle import build
+
+        chip = _chip(options, world)
+        return build(chip, _toolkit(chip, world), world.scratch / "bundle")
+    with put_right(BadBundle):
+        return unpack(file, world.scratch / "bundle")
+
+
+def _run_selftest(opened: Opened, world: Workbench, machine: Machine, options: dict[str, Any]) -> int:
+    from bwlint.confirm.selftest.run import NoDevice
+    from bwlint.confirm.selftest.run import run as run_cases
+
+    try:
+        test = run_cases(opened, world, advance=_tell if options["verbose"] else None)
+    except NoDevice as error:
+        say(f"bwlint: {visible(str(error))}\n")
+        return NOTHING
+    receipt = options["receipts"] or f"bwlint-selftest-{opened.chip}.json"
+    write(selftest_as_json(test, machine), {"output": receipt})
+    for result in (*test.refuted, *test.undecided):
+        _tell(result)
+    say(f"bwlint: {selftest_summary(test)}; the receipt is {receipt}\n")
+    if options["submit"]:
+        _submit((receipt,), options["submit"])
+    if not any(result.attempt.executed for result in test.cases):
+        return NOTHING
+    return CLEAN if test.all_agree and not machine.altered else FOUND
+
+
+def _tell(result: Result) -> None:
+    say(f"{visible(selftest_line(result))}\n")

@@ -9,12 +9,16 @@ from collections.abc import Iterable, Sequence
 
 from bwlint.chips import ChipSet, all_chips, families
 from bwlint.chips.wording import called
+from bwlint.evaluate.names import guess
+from bwlint.evaluate.sources import Sources
 from bwlint.model.escape import visible
+from bwlint.readers import python
 from bwlint.report import rule_text
 from bwlint.report.words import aligned
 from bwlint.settings import catalog
 from bwlint.sources.pypi import PREFIX, package_hint
 from bwlint.sources.read import SourceText
+from bwlint.world.tree import Tree
 
 LONGEST_GATE = 10_000
 """In characters. A condition that people wrote is shorter."""
@@ -46,10 +50,6 @@ def rule(text: str, *, full: bool) -> str:
 def gate(text: str) -> str:
     """A condition on every chip, as Markdown. Raises ValueError for what is no expression of Python."""
     condition = _expression(text)
-    from bwlint.evaluate.sources import Sources
-    from bwlint.readers import python
-    from bwlint.world.tree import Tree
-
     source = _function(condition)
     try:
         module = python.read(_FILE, source, "gate", False)
@@ -82,8 +82,6 @@ def _function(condition: str) -> str:
 
     What is called, or has its attributes read, keeps its name: it may be a library's.
     """
-    from bwlint.evaluate.names import guess
-
     tree = ast.parse(f"(\n{condition}\n)", mode="eval")
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     bases = {node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)}

@@ -6,28 +6,28 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from bwlint.commands.progress import progress
 from bwlint.commands.terminal import CLEAN, FOUND, WRONG, nothing, put_right, say, setting, write
+from bwlint.fleet.job import AskedOfAll, Checked, NotChecked
+from bwlint.fleet.listing import BadList, FleetSource, SourceList, identity, sources_of
+from bwlint.fleet.run import Work, checked
+from bwlint.fleet.state import FleetState, LastRun, usual_folder
+from bwlint.fleet.table import Fleet, fails, fleet_of
 from bwlint.model.escape import visible
+from bwlint.report import fleet as report
+from bwlint.report.summary import summary
+from bwlint.report.write import check_writable
+from bwlint.run.gather import Settings, jobs_of
+from bwlint.run.request import CheckRequest
 
-if TYPE_CHECKING:
-    from bwlint.fleet.job import Checked, NotChecked
-    from bwlint.fleet.listing import FleetSource, SourceList
-    from bwlint.fleet.run import Work
-    from bwlint.fleet.state import FleetState, LastRun
-    from bwlint.fleet.table import Fleet
-    from bwlint.run.gather import Settings
-
-    Answers = Sequence[tuple[FleetSource, Checked | NotChecked]]
+Answers = Sequence[tuple[FleetSource, Checked | NotChecked]]
 
 
 def run(options: dict[str, Any]) -> int:
-    from bwlint.fleet.listing import BadList, identity, sources_of
-    from bwlint.fleet.table import fleet_of
-
     _check_output(options)
     lists = [_list(name) for name in options["lists"]]
     with put_right(BadList):
@@ -44,8 +44,6 @@ def run(options: dict[str, Any]) -> int:
 
 def _check_output(options: dict[str, Any]) -> None:
     """Raises where no report could be written."""
-    from bwlint.report.write import check_writable
-
     output, is_folder = options["output"], options["form"] == "markdown"
     if output is None:
         if is_folder:
@@ -58,8 +56,6 @@ def _check_output(options: dict[str, Any]) -> None:
 
 
 def _list(name: str) -> SourceList:
-    from bwlint.fleet.listing import SourceList
-
     if name == "-":
         return SourceList(name, os.fsdecode(sys.stdin.buffer.read()), os.curdir)
     with put_right(doing=name):
@@ -68,9 +64,6 @@ def _list(name: str) -> SourceList:
 
 def _settings(options: dict[str, Any]) -> Settings:
     """What the command line says, and the configuration of the folder that one is in."""
-    from bwlint.run.gather import Settings
-    from bwlint.run.request import CheckRequest
-
     asked = (options[name] for name in ("target", "select", "ignore", "severity", "fail_on"))
     with put_right():
         settings = Settings(CheckRequest((), *asked))
@@ -79,9 +72,6 @@ def _settings(options: dict[str, Any]) -> Settings:
 
 
 def _state(settings: Settings, options: dict[str, Any], lists: tuple[str, ...]) -> FleetState:
-    from bwlint.fleet.job import AskedOfAll
-    from bwlint.fleet.state import FleetState, usual_folder
-
     names = settings.targets().names
     is_indexed = not options["no_cache"]
     asked = AskedOfAll(names, options["select"], options["ignore"], is_indexed, options["time_limit"])
@@ -92,8 +82,6 @@ def _state(settings: Settings, options: dict[str, Any], lists: tuple[str, ...]) 
 
 
 def _answers(sources: Sequence[FleetSource], state: FleetState, options: dict[str, Any]) -> Answers:
-    from bwlint.commands.progress import progress
-    from bwlint.fleet.run import checked
     from bwlint.fleet.scheduler import NoScheduler
 
     found: dict[FleetSource, Checked | NotChecked] = {}
@@ -108,9 +96,6 @@ def _answers(sources: Sequence[FleetSource], state: FleetState, options: dict[st
 
 
 def _how(answer: Checked | NotChecked) -> str:
-    from bwlint.fleet.job import NotChecked
-    from bwlint.report.summary import summary
-
     return f"failed: {answer.reason}" if isinstance(answer, NotChecked) else summary(answer.report)
 
 
@@ -120,32 +105,22 @@ def _work(options: dict[str, Any]) -> Work:
 
         return lambda jobs: by_scheduler(jobs, options["scheduler"])
     from bwlint.fleet.processes import by_processes
-    from bwlint.run.gather import jobs_of
 
     return lambda jobs: by_processes(jobs, jobs_of(options["jobs"]))
 
 
 def _write(fleet: Fleet, options: dict[str, Any]) -> None:
-    from bwlint.report import fleet_text
-
     if options["form"] == "markdown":
-        from bwlint.report.fleet_markdown import pages
-
-        for name, text in pages(fleet).items():
+        for name, text in report.as_pages(fleet).items():
             write(text, {"output": str(Path(options["output"]) / name)})
-    elif options["form"] == "json":
-        from bwlint.report import fleet_json
-
-        write(fleet_json.render(fleet, setting(options)), options)
     else:
-        write(fleet_text.render(fleet, setting(options)), options)
-    say(f"bwlint: {fleet_text.summary(fleet)}\n")
+        render = report.as_json if options["form"] == "json" else report.as_text
+        write(render(fleet, setting(options)), options)
+    say(f"bwlint: {report.summary(fleet)}\n")
 
 
 def _end(state: FleetState, answers: Answers, last: LastRun | None) -> None:
     """Keep what the next run is held against: of a source that failed, what was known before."""
-    from bwlint.fleet.job import Checked
-
     before = last.checked if last else {}
     known = {
         source.name: answer if isinstance(answer, Checked) else before.get(source.name) for source, answer in answers
@@ -158,8 +133,6 @@ def _end(state: FleetState, answers: Answers, last: LastRun | None) -> None:
 
 
 def _code(fleet: Fleet, answers: Answers, settings: Settings, options: dict[str, Any]) -> int:
-    from bwlint.fleet.table import fails
-
     if any(row.checked is None for row in fleet.rows):
         return WRONG
     if all(row.is_empty for row in fleet.rows):

@@ -18,9 +18,11 @@ from urllib.request import url2pathname
 import click
 
 from bwlint import __version__
-from bwlint.commands.terminal import CLEAN, failure, put_right, say
+from bwlint.commands.terminal import CLEAN, failure, put_right, repository, say
 from bwlint.data import hooks_file
+from bwlint.report.write import write_report
 from bwlint.sources.kinds import FOREIGN_FOLDERS
+from bwlint.sources.worktree import commit_of, origin_of, top_of
 
 _MOST_BYTES = 1 << 20
 
@@ -84,8 +86,6 @@ def run(options: dict[str, Any]) -> int:
 def _repository(named: str | None) -> Path:
     """The folder to set up: the named one, else the top of the git tree that we are in. Raises Failure where the named
     one is only a part of a git tree."""
-    from bwlint.sources.worktree import top_of
-
     here = os.path.realpath(named or os.curdir)
     top = top_of(here)
     if top is None or top == here:
@@ -110,8 +110,6 @@ def _audits(wish: bool | None) -> bool:
 
 def proposed(folder: Path, origin: HookOrigin, *, audit: bool = False) -> tuple[list[ProposedFile], list[str]]:
     """What to write in a repository, with `bwlint audit` or without it, and what the user has to do by himself."""
-    from bwlint.sources.worktree import top_of
-
     found: list[ProposedFile] = []
     remarks: list[str] = []
     for made in (_configuration(folder), _hook(folder, origin, audit=audit), *_jobs(folder, origin, audit=audit)):
@@ -133,8 +131,6 @@ def own_origin() -> HookOrigin:
     """Where this bwlint was installed from, or where its distribution says that it is kept."""
     from importlib.metadata import PackageNotFoundError, distribution
 
-    from bwlint.commands.checkout import repository
-
     try:
         # Absent where an index was asked for it by name (PEP 610).
         told = distribution("bwlint").read_text("direct_url.json")
@@ -152,8 +148,6 @@ def own_origin() -> HookOrigin:
 
 def _cloned(uri: str) -> HookOrigin | None:
     """What a clone of bwlint, from which it was installed, was cloned from, and the commit that is there now."""
-    from bwlint.sources.worktree import commit_of, origin_of, top_of
-
     top = top_of(os.path.realpath(url2pathname(urlsplit(uri).path)))
     url, commit = (origin_of(top), commit_of(top)) if top else (None, None)
     return HookOrigin(url, commit) if url and commit else None
@@ -257,8 +251,6 @@ def _adds_one(before: str, after: str) -> bool:
 
 
 def _jobs(folder: Path, origin: HookOrigin, *, audit: bool) -> Iterator[ProposedFile | str | None]:
-    from bwlint.sources.worktree import origin_of, top_of
-
     top = top_of(os.path.realpath(folder))
     host = urlsplit((top and origin_of(top)) or "").hostname or ""
     pipeline = folder / ".gitlab-ci.yml"
@@ -284,6 +276,7 @@ def _job(path: Path, called: str, text: Callable[..., str], *, audit: bool) -> P
 
 
 def _workflow(origin: HookOrigin, *, audit: bool) -> str:
+    with_action = f"    - uses: {origin.action}\n{_AUDIT_OF_ACTION if audit else ''}"
     return f"""\
 name: bwlint
 on: [push, pull_request]
@@ -299,11 +292,7 @@ jobs:
       with:
         persist-credentials: false
 {_WHOLE_HISTORY if audit else ""}\
-{_with_action(origin, audit=audit) if origin.action else _with_pip(origin, audit=audit)}"""
-
-
-def _with_action(origin: HookOrigin, *, audit: bool) -> str:
-    return f"    - uses: {origin.action}\n{_AUDIT_OF_ACTION if audit else ''}"
+{with_action if origin.action else _with_pip(origin, audit=audit)}"""
 
 
 def _with_pip(origin: HookOrigin, *, audit: bool) -> str:
@@ -400,8 +389,6 @@ def _agrees(count: int) -> bool:
 
 
 def _write(proposal: ProposedFile) -> None:
-    from bwlint.report.write import write_report
-
     with put_right(doing=f"cannot write {proposal.path}"):
         proposal.path.parent.mkdir(parents=True, exist_ok=True)
         if _text(proposal.path) != proposal.before:

@@ -3,39 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import fields, replace
+from typing import Any
 
 import click
 
+from bwlint.commands.progress import progress
 from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, WRONG, failure, nothing, put_right, say, setting, write
-
-if TYPE_CHECKING:
-    from bwlint.inspection import Inspected
-    from bwlint.model.findings import FailOn, Severity
+from bwlint.inspection import Inspected, InspectionRequest, inspect
+from bwlint.model.escape import visible
+from bwlint.readers.binary.names import readable
+from bwlint.report import html, inspection_json, inspection_text
+from bwlint.report.summary import at_least, not_read, summary
+from bwlint.run.own_code import own_places
 
 
 def run(options: dict[str, Any]) -> int:
-    from bwlint.commands.progress import progress
-    from bwlint.inspection import InspectionRequest, inspect
-    from bwlint.model.escape import visible
-    from bwlint.report.summary import at_least, not_read, summary
-    from bwlint.run.own_code import own_places
-
     if not (options["things"] or options["installed"]):
         raise click.UsageError("name a file, a folder, pypi:NAME, or --installed NAME")
     if options["platforms"] and not any(thing.startswith("pypi:") for thing in options["things"]):
         raise click.UsageError("--platform needs a pypi:NAME")
-    request = InspectionRequest(
-        options["things"],
-        options["installed"],
-        options["platforms"],
-        options["target"],
-        options["select"],
-        options["ignore"],
-        cast("Severity | None", options["severity"]),
-        cast("FailOn | None", options["fail_on"]),
-        options["kernels"],
-    )
+    request = InspectionRequest(**{field.name: options[field.name] for field in fields(InspectionRequest)})
     with put_right(), progress() as advance:
         found = inspect(request, advance, own_places)
     write(_inspection(found, options), options)
@@ -58,27 +46,17 @@ def run(options: dict[str, Any]) -> int:
 
 def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str]:
     """The report of an inspection, as it is asked for; a long one in pieces."""
-    from dataclasses import replace
-
-    from bwlint.model.escape import visible
-    from bwlint.readers.binary.names import readable
-    from bwlint.report.summary import at_least
-
     inspection = replace(found.inspection, report=at_least(found.inspection.report, found.severity))
     how, sentences = setting(options), inspection.sentences if options["target"] else ()
     if options["form"] in ("json", "html"):
-        from bwlint.report import html, inspection_json
-
         pieces = inspection_json.pieces(inspection, how, options["kernels"])
         if options["form"] == "json":
             return pieces
         return html.page("inspection", pieces, html.of_inspection(inspection, how, sentences), how.subject)
     if options["form"] == "sarif":
-        from bwlint.report import sarif
+        from bwlint.report import sarif  # slow to load
 
         return sarif.render(inspection.report, how)
-    from bwlint.report import inspection_text
-
     chips = inspection.asked if options["target"] else ()
     text = inspection_text.render(inspection, how, options["kernels"], chips, readable)
     return "".join(f"{visible(sentence)}\n\n" for sentence in sentences) + text

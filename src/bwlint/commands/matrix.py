@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from bwlint.commands.progress import progress
+from bwlint.commands.since import OldTree, tree_at
 from bwlint.commands.terminal import (
     CLEAN,
     FOUND,
@@ -22,21 +25,22 @@ from bwlint.commands.terminal import (
     write,
     write_table,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bwlint.commands.since import OldTree
-    from bwlint.matrix.table import Cell, Matrix
+from bwlint.matrix import matrix
+from bwlint.matrix.proved import with_receipts
+from bwlint.matrix.table import Cell, Matrix, compared
+from bwlint.model.escape import visible
+from bwlint.report import matrix_changes as report
+from bwlint.report.matrix import summary
+from bwlint.report.paths import beside
+from bwlint.report.summary import not_read
+from bwlint.run.request import CheckRequest
+from bwlint.sources.pypi import is_package
 
 _OF_README = ("markdown", "badge")
 _WORKING_TREE = "working tree"
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    from bwlint.report.matrix_text import summary
-    from bwlint.report.summary import not_read
-
     use_index(options, stack)
     if options["diff"] is not None:
         return _changes(options, stack)
@@ -45,8 +49,6 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         with put_right():
             found = _made(paths, options, stack)
             if options["receipts"]:
-                from bwlint.matrix.proved import with_receipts
-
                 found = with_receipts(found, Path(options["receipts"]))
     except OSError as error:
         raise failure(OSError(f"{options['receipts']}: {error.strerror or error}")) from None
@@ -57,20 +59,12 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
 
 
 def _made(paths: tuple[str, ...], options: dict[str, Any], stack: ExitStack, *, whole: bool = False) -> Matrix:
-    from bwlint.commands.progress import progress
-    from bwlint.matrix import matrix
-
     with progress() as advance:
         return matrix(paths, options["target"], options["select"], options["jobs"], stack, advance, whole)
 
 
 def _changes(options: dict[str, Any], stack: ExitStack) -> int:
     """Report the cells that differ between two revisions; FOUND where a chip asked about has lost an operation."""
-    from bwlint.matrix.changes import compared
-    from bwlint.model.escape import visible
-    from bwlint.report import matrix_changes as report
-    from bwlint.report.summary import not_read
-
     forms: dict[str, Callable[..., str]] = {"text": report.text, "json": report.json, "markdown": report.markdown}
     if options["form"] not in forms:
         raise click.UsageError(f"--diff has no --format {options['form']}")
@@ -92,8 +86,6 @@ def _changes(options: dict[str, Any], stack: ExitStack) -> int:
 def _revisions(options: dict[str, Any]) -> tuple[str, str, tuple[str, ...]]:
     """The revisions to compare, the second "" for the working tree, and the paths: what is no path and stands in front
     of them names the second."""
-    from bwlint.sources.pypi import is_package
-
     first, dots, last = options["diff"].partition("..")
     paths = options["paths"]
     if not dots and paths and not (os.path.lexists(paths[0]) or is_package(paths[0])):
@@ -103,10 +95,6 @@ def _revisions(options: dict[str, Any]) -> tuple[str, str, tuple[str, ...]]:
 
 def _at(revision: str, paths: tuple[str, ...], options: dict[str, Any], stack: ExitStack) -> tuple[Matrix, OldTree]:
     """The matrix at a revision, and the tree that it was made of."""
-    from bwlint.commands.since import tree_at
-    from bwlint.matrix.table import Matrix
-    from bwlint.run.request import CheckRequest
-
     old = tree_at(revision, CheckRequest(paths, options["target"], jobs=options["jobs"]), stack, "--diff")
     made = _made(old.request.paths, options, stack, whole=True) if old.request.paths else Matrix((), ())
     return made, old
@@ -116,7 +104,6 @@ def _home(found: Matrix, old: OldTree | None) -> Matrix:
     """A matrix of an old tree with paths as reports on the working tree have them."""
     if old is None:
         return found
-    from bwlint.report.paths import beside
 
     def home(path: str) -> str:
         return beside("", old.top + path.removeprefix(old.tree)) if path.startswith(old.tree) else path

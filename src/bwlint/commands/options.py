@@ -24,7 +24,7 @@ PORTS = click.Choice(["text", "json", "markdown", "html"])
 WIRES = click.Choice(["fp8", "bf16"])
 COPIES = click.Choice(["gpu", "expert", "all"])
 INSPECTIONS = click.Choice(["text", "json", "sarif", "html"])
-LONGEST_TEST = 24 * 3600
+_LONGEST_TEST = 24 * 3600
 """Seconds."""
 
 Command = Callable[..., Any]
@@ -59,6 +59,15 @@ def _targets(_: click.Context, __: click.Parameter, incomplete: str) -> list[str
     return [name for name in names if name.startswith(incomplete)]
 
 
+def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    def decorated(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorated
+
+
 target = click.option(
     "target",
     "--target",
@@ -68,7 +77,7 @@ target = click.option(
     shell_complete=_targets,
     help="Chip to check, such as sm_120, 12.1, 5090 or spark; repeatable, commas allowed. Default: 12.0 and 12.1.",
 )
-_CHOOSING = (
+choosing = _together(
     target,
     click.option(
         "--select",
@@ -79,34 +88,25 @@ _CHOOSING = (
     ),
     click.option("--ignore", multiple=True, metavar="RULE", shell_complete=rule_ids, help="Do not run these rules."),
 )
-_severity = click.option("--severity", type=click.Choice(SEVERITIES), help="Lowest severity to show. Default: warning.")
-
-
-def choosing(command: Command) -> Command:
-    """The options of every command that looks for something: about which chips, by which rules."""
-    for option in reversed(_CHOOSING):
-        command = option(command)
-    return command
-
-
-def asking(command: Command) -> Command:
-    """Those of a command that shows findings: also from which level on."""
-    return choosing(_severity(command))
-
-
-def judging(command: Command) -> Command:
-    """Those of a command that fails where there are findings."""
-    told = "Lowest severity to fail on. Default: warning."
-    return asking(click.option("--fail-on", type=click.Choice(FAIL_ON), help=told)(command))
-
-
-output = click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False),
-    callback=check_output,
-    help="Write the report to this file instead of stdout.",
+"""The options of every command that looks for something: about which chips, by which rules."""
+asking = _together(
+    choosing,
+    click.option("--severity", type=click.Choice(SEVERITIES), help="Lowest severity to show. Default: warning."),
 )
+"""Those of a command that shows findings: also from which level on."""
+judging = _together(
+    asking, click.option("--fail-on", type=click.Choice(FAIL_ON), help="Lowest severity to fail on. Default: warning.")
+)
+"""Those of a command that fails where there are findings."""
+
+
+def file_option(*names: str, help: str, written: bool = False, **more: Any) -> Callable[[Command], Command]:
+    """An option that names a file; one that is to be written is refused before the work where that cannot be."""
+    callback = check_output if written else None
+    return click.option(*names, type=click.Path(dir_okay=False), callback=callback, help=help, **more)
+
+
+output = file_option("--output", "-o", written=True, help="Write the report to this file instead of stdout.")
 sarif_root = click.option(
     "--sarif-root",
     metavar="DIR",
@@ -122,14 +122,7 @@ jobs = click.option(
 )
 
 
-def settling(command: Command) -> Command:
-    """The options that say by which configuration a command runs, and on which files."""
-    for option in reversed(_SETTLING):
-        command = option(command)
-    return command
-
-
-_SETTLING = (
+settling = _together(
     click.option(
         "--config",
         metavar="FILE",
@@ -150,6 +143,7 @@ _SETTLING = (
         help="Check only files that match this pattern; repeatable.",
     ),
 )
+"""The options that say by which configuration a command runs, and on which files."""
 no_cache = click.option(
     "--no-cache", is_flag=True, help="Do not use the index of earlier runs, and keep nothing in it."
 )
@@ -233,3 +227,41 @@ def no_nan(_: click.Context, __: click.Parameter, value: float | None) -> float 
     if value is not None and math.isnan(value):
         raise click.BadParameter("not a number")
     return value
+
+
+def time_limit(help: str) -> Callable[[Command], Command]:
+    seconds = click.FloatRange(1, _LONGEST_TEST)
+    return click.option("--time-limit", type=seconds, callback=no_nan, metavar="SECONDS", help=help)
+
+
+_GROUPS = (
+    ("What to look for", ("target", "select", "ignore", "severity", "kind", "row_forms", "subject", "top", "staged")),
+    ("Report", ("forms", "output", "group_by", "full", "sarif_root", "color", "statistics", "quiet", "verbose")),
+    ("Repair", ("fix", "unsafe_fixes", "show_diff", "interactive", "patches", "add_suppressions")),
+    ("Only what is new", ("baseline", "no_baseline", "since", "trace", "decisions", "decide", "reason", "prune")),
+    ("Which files", ("exclude", "include", "force_exclude", "no_ignore", "stdin_filename", "config", "isolated")),
+    ("The run", ("jobs", "link_budget", "no_cache")),
+    ("Exit code", ("fail_on", "exit_zero", "strict", "exit_non_zero_on_fix")),
+)
+"""Headings of help, and the options below each."""
+_MANY = 15
+"""Options that one list shows well."""
+
+
+class GroupedCommand(click.Command):
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = (one for one in self.get_params(ctx) if isinstance(one, click.Option))
+        records = ((one.name, one.get_help_record(ctx)) for one in options)
+        left = {name: record for name, record in records if record is not None}
+        for title, names in _GROUPS if len(left) > _MANY else ():
+            if rows := [left.pop(name) for name in names if name in left]:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+        with formatter.section("Options"):
+            formatter.write_dl(list(left.values()))
+
+
+def of_commands(group: click.Group, ctx: click.Context) -> list[tuple[str, str]]:
+    """The commands of a group, each with the whole first sentence of its help."""
+    found = ((name, group.get_command(ctx, name)) for name in group.list_commands(ctx))
+    return [(name, one.get_short_help_str(limit=400)) for name, one in found if one is not None and not one.hidden]

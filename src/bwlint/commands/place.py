@@ -9,22 +9,24 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bwlint.chips import all_chips
 from bwlint.commands.audit import rendered
 from bwlint.commands.check import outcome_of
 from bwlint.commands.terminal import failure, put_right, setting
+from bwlint.index import kept
+from bwlint.model.findings import Finding
+from bwlint.model.ledger import Ledger, Row
+from bwlint.report import text
 from bwlint.report.summary import at_least
+from bwlint.run.gather import Settings
+from bwlint.run.outcome import Outcome
+from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog
 from bwlint.settings.config import UsageError
+from bwlint.settings.decisions import apply, load
 from bwlint.sources.pypi import PREFIX, is_package
-
-if TYPE_CHECKING:
-    from bwlint.model.findings import Finding
-    from bwlint.model.ledger import Ledger, Row
-    from bwlint.run.gather import Settings
-    from bwlint.run.outcome import Outcome
+from bwlint.sources.walk import discover
 
 _PLACE = re.compile(r"(.+):([1-9]\d{0,8})")
 _PACKAGED = re.compile(rf"({PREFIX}[^/]+|.+?\.(?:whl|tar\.gz|zip))/(.+)")
@@ -99,8 +101,6 @@ class _AskedLine:
 
     def shown(self, findings: Sequence[Finding]) -> str:
         """Findings as `check` prints them, whole."""
-        from bwlint.report import text
-
         how = setting({"output": None, "full": True}, self.outcome.lines)
         return text.render(replace(self.outcome.report, findings=tuple(findings)), how)
 
@@ -110,12 +110,6 @@ class _AskedLine:
 
 def _judged(path: str, line: int, stack: ExitStack) -> _AskedLine:
     """Run `check` as it would be run from the folder that we are in; a file elsewhere is judged by itself."""
-    from bwlint.index import kept
-    from bwlint.model.ledger import Ledger
-    from bwlint.run.gather import Settings
-    from bwlint.run.request import CheckRequest
-    from bwlint.settings.decisions import apply, load
-
     stack.enter_context(kept.using())
     real, (package, inside) = os.path.realpath(path), _packaged(path)
     is_below = Path(real).is_relative_to(os.path.realpath("."))
@@ -146,8 +140,6 @@ def _without_rows(place: _AskedLine) -> str:
 
 def _not_read(place: _AskedLine) -> str:
     """Why the file was not read; "" where it was."""
-    from bwlint.sources.walk import discover
-
     skipped = place.outcome.report.skipped
     unread = next(
         (skip for skip in skipped if os.path.realpath(place.outcome.names.real(skip.path)) == place.real), None
@@ -195,7 +187,6 @@ def _fails(place: _AskedLine, row: Row) -> str:
 
 def _split(place: _AskedLine) -> tuple[Sequence[Finding], Sequence[Finding], Sequence[Finding]]:
     """The findings of the run that `check` shows, those too low to be shown, and those that the baseline holds."""
-    from bwlint.model.findings import Finding
     from bwlint.report.baseline import load
 
     report, baseline = place.outcome.report, place.outcome.baseline
@@ -225,8 +216,6 @@ def _hidden(place: _AskedLine, stack: ExitStack) -> Iterator[tuple[str, tuple[Fi
 
 def _switched_off(place: _AskedLine, stack: ExitStack) -> tuple[Finding, ...]:
     """What rules would report of the line that the configuration does not let run on its file."""
-    from bwlint.run.request import CheckRequest
-
     file = place.outcome.names.files.get(place.real)
     if file is None:
         return ()
@@ -240,8 +229,6 @@ def _switched_off(place: _AskedLine, stack: ExitStack) -> tuple[Finding, ...]:
 
 def _on_every_chip(place: _AskedLine, stack: ExitStack) -> _AskedLine:
     """The rows with the answers for all chips, those asked about first; the file alone is judged for the others."""
-    from bwlint.run.request import CheckRequest
-
     rows = outcome_of(CheckRequest((place.real,), tuple(chip.name for chip in all_chips())), stack).rows
     tables = {(row.form, row.subject, row.question): row.table for row in rows}
 

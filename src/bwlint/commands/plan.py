@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bwlint.chips import group
+from bwlint.chips.launchers import launchers
+from bwlint.chips.links import wires
 from bwlint.commands.terminal import CLEAN, FOUND, put_right, say, write_table
-
-if TYPE_CHECKING:
-    from bwlint.plan.table import Comparison, JoinedGpus, Load
+from bwlint.plan.compare import compare
+from bwlint.plan.launch import launches, with_suggestions
+from bwlint.plan.machine import machine
+from bwlint.plan.model_config import load
+from bwlint.plan.table import Comparison, JoinedGpus, Load
+from bwlint.plan.weights import is_fp8
+from bwlint.report.plan import summary
+from bwlint.settings.config import UsageError
+from bwlint.sources.read import Unread, read_from_disk
 
 _MOST_BYTES = 1 << 22
 _YAML = (".yaml", ".yml")
 
 
 def run(options: dict[str, Any]) -> int:
-    from bwlint.report.plan_text import summary
-
     with put_right():
         found = _compared(options)
     write_table("plan", found, options)
@@ -25,12 +32,6 @@ def run(options: dict[str, Any]) -> int:
 
 
 def _compared(options: dict[str, Any]) -> Comparison:
-    from bwlint.plan.compare import compare
-    from bwlint.plan.machine import machine
-    from bwlint.plan.model_config import load
-    from bwlint.plan.weights import is_fp8
-    from bwlint.settings.config import UsageError
-
     launch_file, model_file = options["config"], options["model"]
     if model_file is None and launch_file is not None and not _is_launch(launch_file):
         launch_file, model_file = None, launch_file
@@ -45,10 +46,6 @@ def _compared(options: dict[str, Any]) -> Comparison:
 
 
 def _with_launches(found: Comparison, path: str) -> Comparison:
-    from bwlint.chips.launchers import launchers
-    from bwlint.plan.launch import launches, with_suggestions
-    from bwlint.settings.config import UsageError
-
     starts = launches(_read(path).decode("utf-8", "replace"), path.lower().endswith(_YAML))
     if not starts:
         known = " or ".join(launcher.name for launcher in launchers())
@@ -57,10 +54,6 @@ def _with_launches(found: Comparison, path: str) -> Comparison:
 
 
 def _load(options: dict[str, Any], is_fp8: bool, machine: JoinedGpus) -> Load:
-    from bwlint.chips import group
-    from bwlint.chips.links import wires
-    from bwlint.plan.table import Load
-
     forms = wires()
     dispatch = options["dispatch"] or ("fp8" if is_fp8 else "bf16")
     copies = options["copies"] or ("all" if machine.product.chip in group("no-nvlink").names else "gpu")
@@ -72,9 +65,6 @@ def _is_launch(path: str) -> bool:
 
 
 def _read(path: str) -> bytes:
-    from bwlint.settings.config import UsageError
-    from bwlint.sources.read import Unread, read_from_disk
-
     data = read_from_disk(path, _MOST_BYTES)
     if isinstance(data, Unread):
         raise UsageError(f"{path}: {data.reason}")

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from bwlint.commands.progress import progress
 from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, put_right, say, use_index, write_table
-
-if TYPE_CHECKING:
-    from bwlint.port.table import Port
+from bwlint.model.escape import visible
+from bwlint.model.naming import counted
+from bwlint.port import port as made
+from bwlint.port.table import Port
+from bwlint.repair.patches import NotOurs, check_folder, save
+from bwlint.repair.port_patches import series
+from bwlint.report.port import summary
+from bwlint.report.summary import not_read
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    from bwlint.commands.progress import progress
-    from bwlint.port import port as made
-    from bwlint.report.port_text import summary
-    from bwlint.report.summary import not_read
-
     if options["unproved"] and not options["patches"]:
         raise click.UsageError("--unproved needs --patches")
     _check_patches(options)
@@ -39,19 +40,12 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
 
 def _check_patches(options: dict[str, Any]) -> None:
     """Refuse a folder for patches before the work."""
-    from bwlint.repair.patches import NotOurs, check_folder
-
     if options["patches"]:
         with put_right(NotOurs, doing=f"cannot write {options['patches']}"):
             check_folder(Path(options["patches"]))
 
 
 def _write_patches(found: Port, options: dict[str, Any]) -> None:
-    from bwlint.model.escape import visible
-    from bwlint.model.naming import counted
-    from bwlint.repair.patches import NotOurs, save
-    from bwlint.repair.port_patches import series
-
     steps = [step for step in found.steps if step.proved or options["unproved"]]
     folder = Path(options["patches"])
     made = series(steps, found.files)

@@ -26,7 +26,6 @@ from bwlint.chips import EVERY
 from bwlint.commands.editing import Judgement, LineNote, judged, tabulated
 from bwlint.index import kept
 from bwlint.model.findings import CATEGORIES, Finding, Region
-from bwlint.repair.changes import TextChange
 from bwlint.report.words import sets
 from bwlint.sources.read import SourceText
 
@@ -75,8 +74,8 @@ class Desk:
         judgement = self.judgements[uri]
         comment = judgement.silencing(found[number])
         if comment is not None:
-            edits = [lsp.TextEdit(_between(judgement, comment), comment.text)]
-            action.edit = lsp.WorkspaceEdit({uri: edits})
+            place = lsp.Range(*(_position(judgement.text.source, at) for at in (comment.start, comment.end)))
+            action.edit = lsp.WorkspaceEdit({uri: [lsp.TextEdit(place, comment.text)]})
         return action
 
     def is_of(self, uri: str, source: str) -> bool:
@@ -277,10 +276,6 @@ def _range(region: Region) -> lsp.Range:
     return lsp.Range(
         lsp.Position(region.line - 1, region.column - 1), lsp.Position(region.end_line - 1, region.end_column - 1)
     )
-
-
-def _between(judgement: Judgement, change: TextChange) -> lsp.Range:
-    return lsp.Range(*(_position(judgement.text.source, offset) for offset in (change.start, change.end)))
 
 
 def _position(source: str, offset: int) -> lsp.Position:

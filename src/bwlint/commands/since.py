@@ -47,15 +47,12 @@ class Before:
             place = below(self.top, path)
             then = self.renamed.get(place, place) if place else None
             changed[path] = _changed(Path(self.tree) / then, lines(path) or ()) if then else frozenset()
-        touched = [finding for finding in old if changed[finding.path].intersection(_lines(finding))]
+        regions = ((finding, finding.region) for finding in old)
+        touched = [one for one, at in regions if changed[one.path].intersection(range(at.line, at.end_line + 1))]
         there = {id(finding) for finding in (*new, *touched)}
         shown = tuple(finding for finding in report.findings if id(finding) in there)
         stats = {**report.stats, "baselined": len(report.findings) - len(shown)}
         return replace(report, findings=shown, stats=stats)
-
-
-def _lines(finding: Finding) -> range:
-    return range(finding.region.line, finding.region.end_line + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import click
 from bwlint import __version__
 
 if TYPE_CHECKING:
-    from bwlint.report import Lines, Setting
+    from bwlint.report import Checkout, Lines, Setting
     from bwlint.report.html import PageKind
     from bwlint.settings.catalog import Rule
 
@@ -85,8 +85,8 @@ def write_table(kind: PageKind, found: object, options: dict[str, Any], *besides
     from importlib import import_module
 
     form, how = options["form"], setting(options)
-    report = import_module(f"bwlint.report.{kind}_{'json' if form == 'html' else form}")
-    text = report.render(found, how, *(() if form in ("json", "html") else besides))
+    render = getattr(import_module(f"bwlint.report.{kind}"), f"as_{'json' if form == 'html' else form}")
+    text = render(found, how, *(() if form in ("json", "html") else besides))
     if form == "html":
         from bwlint.report.html import page
 
@@ -125,16 +125,18 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
     links = color and options["output"] is None and _has_links()
     width = _PLAIN_WIDTH if options["output"] else _width()
     form = options.get("form")
+    rules: Sequence[Rule] = ()
+    if form in ("html", "sarif"):  # which alone tell of rules; to read them takes longer than many a run
+        from bwlint.settings import catalog
+
+        rules = catalog.rules()
     if form not in _FROM_ROOT:
-        rules = _rules() if form == "html" else ()
         group_by = "" if options.get("full") else options.get("group_by") or "cause"
         subject = _subject(options) if form == "html" else ""
         return Setting(
             lines or no_source, __version__, rules, color, width, links=links, group_by=group_by, subject=subject
         )
-    from bwlint.commands.checkout import checkout, home
-
-    rules, address = (_rules(), home()) if form == "sarif" else ((), "")
+    address = home() if form == "sarif" else ""
     sources = checkout(options.get("sarif_root"), with_origin=form == "sarif")
     return Setting(lines or no_source, __version__, rules, color, width, sources, address)
 
@@ -147,13 +149,6 @@ def _subject(options: dict[str, Any]) -> str:
     things = options.get("paths") or options.get("things") or options.get("installed") or (".",)
     names, target = ", ".join(Path(thing).name or Path.cwd().name for thing in things), options.get("target")
     return f"{names} on {cards(parse_targets(target)[0].names, target)}" if target else names
-
-
-def _rules() -> Sequence[Rule]:
-    """What SARIF and HTML alone tell of rules; to read them takes longer than many a run."""
-    from bwlint.settings.catalog import rules
-
-    return rules()
 
 
 def _has_color(wish: str) -> bool:
@@ -230,3 +225,36 @@ def say(text: str) -> None:
 def silence(stream: TextIO) -> None:
     """Drop what a stream still holds and what is yet to come: its file is closed or full."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def checkout(root: str | None, *, with_origin: bool) -> Checkout:
+    """The folder that paths are told from: `root`, or the top of the git tree around the current folder, or that
+    itself. With its origin, git is asked for the address of the repository and the commit.
+    """
+    from bwlint.report import Checkout
+    from bwlint.sources.worktree import commit_of, origin_of, top_of
+
+    here = str(Path.cwd().resolve())
+    top = top_of(here)
+    folder = str(Path(root).resolve()) if root else top or here
+    repository = origin_of(top) if top is not None and top == folder and with_origin else None
+    if top is None or repository is None:
+        return Checkout(folder)
+    return Checkout(folder, repository, commit_of(top) or "")
+
+
+def home() -> str:
+    """The address of bwlint's pages (docs/) as of this version; "" where nobody has named its repository."""
+    return f"{address}/blob/v{__version__}/docs" if (address := repository()) else ""
+
+
+def repository() -> str:
+    """The address of bwlint's repository: `Repository` in [project.urls], as its distribution has it, or ""."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        urls = distribution("bwlint").metadata.get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    named: dict[str, str] = dict(url.split(", ", 1) for url in urls if ", " in url)
+    return named.get("Repository", "").rstrip("/")

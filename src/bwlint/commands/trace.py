@@ -8,18 +8,17 @@ from typing import Any
 
 from bwlint import __version__
 from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, put_right, say, write
+from bwlint.model.escape import visible
+from bwlint.report import trace as report
+from bwlint.sources.scratch import scratch_folder
+from bwlint.trace.choices import choices, requested
+from bwlint.trace.collecting import NotTraced, inherited, survivors
+from bwlint.trace.collecting import run as run_traced
+from bwlint.trace.lines import processes
+from bwlint.trace.receipt import Trace
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    from bwlint.model.escape import visible
-    from bwlint.report import trace_json, trace_text
-    from bwlint.sources.scratch import scratch_folder
-    from bwlint.trace.choices import choices, requested
-    from bwlint.trace.collecting import NotTraced, inherited, survivors
-    from bwlint.trace.collecting import run as run_traced
-    from bwlint.trace.lines import processes
-    from bwlint.trace.receipt import Trace
-
     command = tuple(options["command"])
     folder = scratch_folder(stack) / "lines"
     folder.mkdir()
@@ -32,17 +31,17 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     seen = processes(folder)
     asked = requested(command, environment)
     trace = Trace(command, started, ran.seconds, ran.code, ran.signal, ran.stopped, seen, choices(asked, seen))
-    write(trace_json.render(trace, __version__), {"output": options["receipt"]})
+    write(report.as_json(trace, __version__), {"output": options["receipt"]})
     if options["perfetto"]:
-        write(trace_json.perfetto(trace), {"output": options["perfetto"]})
+        write(report.perfetto(trace), {"output": options["perfetto"]})
     if ran.interrupted is not None:
         say(f"bwlint: the receipt is {visible(options['receipt'])}\n")
         raise ran.interrupted
     if not options["quiet"]:
-        write(trace_text.render(trace), {"output": options["output"]})
+        write(report.as_text(trace), {"output": options["output"]})
     for number in survivors(folder):
         say(f"bwlint: process {number} of the program is still running: the receipt lacks what it does from now on\n")
-    say(f"bwlint: {trace_text.summary(trace)}; the receipt is {visible(options['receipt'])}\n")
+    say(f"bwlint: {report.summary(trace)}; the receipt is {visible(options['receipt'])}\n")
     return _code(trace)
 
 

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from bwlint.chips import ChipSet
+from bwlint.chips import ChipSet, Target, known_targets
 from bwlint.inspection import examine, judged
 from bwlint.inspection.origins import Origin
 from bwlint.inspection.run_time import is_assembler
-from bwlint.model.findings import Finding, Skipped
+from bwlint.model.facts import Carry
+from bwlint.model.findings import Finding, Related, Skipped
+from bwlint.model.kinds import FLAGS, CarryKind
+from bwlint.rules.arch_target import RULE as ARCH_TARGET
 from bwlint.sources.faults import contained
 from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.scratch import scratch_folder
+from bwlint.sources.texts import Names, Texts
 from bwlint.sources.tree import project_folder
 from bwlint.sources.walk import SourceFile
+from bwlint.world.collect import Collected
 from bwlint.world.gates import TEST_FILE
 
 _EXAMPLE = re.compile(r"(?:^|/)(?:examples?|samples?|demos?)/")
@@ -84,3 +89,43 @@ def _wheels(wheels: Sequence[tuple[str, str]], rules: frozenset[str]) -> Iterato
 def _is_binary(name: str) -> bool:
     """PTX is text, which has a reader of its own."""
     return kind_of(name) == BINARY or is_assembler(PurePosixPath(name).name)
+
+
+_ASKS: frozenset[CarryKind] = FLAGS | {"list", "piece", "request", "kernel"}
+
+Promises = dict[str, Related]
+"""For names of chips the place that asks for it."""
+
+
+def promises(collected: Collected, asked: ChipSet, texts: Texts, names: Names) -> Promises:
+    """The first place for each asked chip where a build file of the tree names a target that it loads."""
+    found: Promises = {}
+    for file, module in collected.modules:
+        for carry in module.carries:
+            if carry.kind not in _ASKS:
+                continue
+            for chip in asked.names:
+                target = _target_for(carry, chip)
+                text = texts.of(file.real) if target and chip not in found else None
+                if text is not None:
+                    place = names.reported(file.real, file)
+                    found[chip] = Related(place, text.region(*carry.at), f"the build asks for {target} here")
+    return found
+
+
+def confronted(findings: Iterable[Finding], asked: ChipSet, promised: Promises) -> list[Finding]:
+    """The findings, those on what a binary lacks with the place that asks for it."""
+    return [_confronted(finding, asked, promised) for finding in findings]
+
+
+def _confronted(finding: Finding, asked: ChipSet, promised: Promises) -> Finding:
+    if finding.name != ARCH_TARGET.name:
+        return finding
+    missing = [promised[chip] for chip in asked.names if chip not in finding.admitted and chip in promised]
+    return replace(finding, related=(*finding.related, *dict.fromkeys(missing)))
+
+
+def _target_for(carry: Carry, chip: str) -> Target | None:
+    """The target of a carry that a chip loads: the chip's own, else one of its family."""
+    loaded = (target for target in known_targets(carry.sass) if chip in target.loads_on())
+    return max(loaded, key=lambda target: target.number, default=None)

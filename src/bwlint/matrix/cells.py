@@ -98,8 +98,6 @@ def together(rulings: Iterable[Ruling]) -> Ruling:
 
 def either(rulings: Sequence[Ruling]) -> Ruling:
     """One that lets a chip through is enough; where one is open, so are the chips that not all refuse."""
-    if not rulings:
-        return OPEN
     first, *rest = rulings
     refused = {chip: at for chip, at in first.refused.items() if all(chip in other.refused for other in rest)}
     return Ruling(refused, first.by if all(ruling.by for ruling in rulings) else None)
@@ -158,7 +156,7 @@ class Cells:
         choices = site.offer.choices
         if not choices:
             return together((self._of_definition(site), self._dispatched(site)))
-        checks = [self._check(site, choice.stands_for) for choice in choices]
+        checks = [self.interfaces.local(site.module, choice.stands_for) for choice in choices]
         own = [self._of_choice(site, check, {}) for check in checks]
         return together((self._of_definition(site, lists=False), either(own)))
 
@@ -228,9 +226,6 @@ class Cells:
         declared = check is not None and bool(self._declared(check))
         return together((own, self._of_definition(site, bound, lists=not declared)))
 
-    def _check(self, site: DefinitionSite, name: str) -> DefinitionSite | None:
-        return self.interfaces.local(site.module, name)
-
     def module(self, site: DefinitionSite) -> Module | None:
         """The facts of the file in which a definition stands."""
         found = self.tree.module(site.module)
@@ -240,8 +235,8 @@ class Cells:
         self, site: DefinitionSite, bound: Mapping[str, str] | None = None, lists: bool = True
     ) -> Ruling:
         """A definition and the checks for all its backends; `lists` says whether those count that they declare."""
-        checks = [check for name in site.offer.checks if (check := self._check(site, name)) is not None]
-        parts = [self._declared(site), *(self._of_check(check, lists) for check in checks)]
+        checks = (self.interfaces.local(site.module, name) for name in site.offer.checks)
+        parts = [self._declared(site), *(self._of_check(check, lists) for check in checks if check is not None)]
         if site.offer.kind == "function":
             parts.append(self._runs(site, site.offer.name, bound or {}))
         else:
@@ -450,7 +445,7 @@ class Cells:
             if (owner.path, owner.offer.name) in found:
                 continue
             found[(owner.path, owner.offer.name)] = owner
-            above = (self._check(owner, base) for base in reversed(owner.offer.bases))
+            above = (self.interfaces.local(owner.module, base) for base in reversed(owner.offer.bases))
             waiting += [base for base in above if base is not None]
         return list(found.values())
 

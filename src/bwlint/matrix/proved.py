@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.chips import Target
-from bwlint.matrix.table import CONFIRMED, NO, REFUTED, UNKNOWN, YES, Cell, CellGate, CellProof, Matrix, MatrixRow
+from bwlint.matrix.table import CONFIRMED, NO, REFUTED, UNKNOWN, YES, Cell, CellGate, CellProof, Matrix
 from bwlint.model.findings import Skipped
 
 MOST_BYTES = 256 << 20
@@ -49,7 +49,8 @@ def with_receipts(matrix: Matrix, path: Path) -> Matrix:
                 known.setdefault((tried.path.rpartition("/")[2], tried.line), []).append(tried)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             skipped.append(Skipped(str(file), f"receipts: {error}"))
-    rows = tuple(_marked(row, known) for row in matrix.rows)
+    cells = ({chip: _proved(cell, chip, known) for chip, cell in row.cells.items()} for row in matrix.rows)
+    rows = tuple(replace(row, cells=made) for row, made in zip(matrix.rows, cells, strict=True))
     return replace(matrix, rows=rows, skipped=(*matrix.skipped, *skipped))
 
 
@@ -109,10 +110,6 @@ def _is_claimed(found: Any) -> bool:
     if found["claimed"] == "raises":
         return not gives & {"true", "false"}
     return "true" in gives if found["claimed"] == "true or false" else gives == {found["claimed"]}
-
-
-def _marked(row: MatrixRow, known: dict[tuple[str, int], list[_RungTried]]) -> MatrixRow:
-    return replace(row, cells={chip: _proved(cell, chip, known) for chip, cell in row.cells.items()})
 
 
 def _proved(cell: Cell, chip: str, known: dict[tuple[str, int], list[_RungTried]]) -> Cell:

@@ -17,12 +17,10 @@ from bwlint.model.findings import Fix, NoFix, Skipped
 from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
 from bwlint.port.behind import BeyondGate
-from bwlint.port.builds import compiled_for_others
 from bwlint.port.choices import NAMED_AFTER, FamilyNames
-from bwlint.port.found import FoundKind, FoundPlace, FoundSteps, step_of
+from bwlint.port.found import FoundKind, FoundPlace, FoundSteps, compiled_for_others, step_of
 from bwlint.port.gates import PortGates
-from bwlint.port.opening import opened, wanted
-from bwlint.port.order import chosen, inside_out, passable, shared
+from bwlint.port.opening import chosen, inside_out, opened, passable, shared, wanted
 from bwlint.port.partly import OWN_ARM, Partly
 from bwlint.port.reasons import OpenWay, Reasons
 from bwlint.port.switches import PortSwitch, Switches
@@ -288,24 +286,9 @@ class _Planner:
             step = step_of(self._found[place], number, self.chip, self.gathered.texts, stuck)
             return replace(step, also=tuple(self._also[place]))
         spot, names = self._spot_of_gate(place), tuple(dict.fromkeys(needed))
-        if place in self._served:
-            words = "its images load on no other chip"
-            admits = self._served[place].names
-            return PortStep(number, "build", spot, place.path, admits, self.family, None, words, bool(shown), names)
-        guarded = self.ways.gates.guard(place) if judged is None else None
-        if guarded is not None:
-            module, guard = guarded
-            admits = self.context.tree.built_for(module, guard.test).names
-            error = (guard.no.at or guard.at).line
-            words = f"give it its own case: today it reaches the error from line {error} on"
-            return PortStep(number, "kernel", spot, place.path, admits, self.family, None, words, bool(shown), names)
-        if judged is None:
-            let_in, within = self.ways.gates.let_in(place).names, self.ways.gates.module(place.path)
-            is_build = within is None or within.language == "build"
-            words = "edit the check before this error" if let_in else "bwlint found no device check before it"
-            words = "it is compiled for other chips; nothing shows that these run it" if is_build else words
-            kind = "build" if is_build else "code"
-            return PortStep(number, kind, spot, place.path, let_in, self.family, None, words, bool(shown), names)
+        if judged is None or place in self._served:
+            kind, admits, words = self._without_gate(place)
+            return PortStep(number, kind, spot, place.path, admits, self.family, None, words, bool(shown), names)
         chips = wanted(judged, self.chip, holds)
         arm = self._arms.get(place)
         fix: Fix | NoFix = NoFix(f"give it its own case with `{arm}`; today's case needs what it lacks")
@@ -317,6 +300,25 @@ class _Planner:
         found, words = (None, fix.reason) if isinstance(fix, NoFix) else (fix, "")
         admits = judged.admitted.names
         return PortStep(number, kind, spot, place.path, admits, chips.names, found, words, bool(shown), names)
+
+    def _without_gate(self, place: GatePlace) -> tuple[str, tuple[str, ...], str]:
+        """The kind of a step that no gate of the device stands for, whom it lets through, and why it has no edit."""
+        if place in self._served:
+            return "build", self._served[place].names, "its images load on no other chip"
+        guarded = self.ways.gates.guard(place)
+        if guarded is not None:
+            module, guard = guarded
+            error = (guard.no.at or guard.at).line
+            words = f"give it its own case: today it reaches the error from line {error} on"
+            return "kernel", self.context.tree.built_for(module, guard.test).names, words
+        let_in, within = self.ways.gates.let_in(place).names, self.ways.gates.module(place.path)
+        if within is None or within.language == "build":
+            return "build", let_in, "it is compiled for other chips; nothing shows that these run it"
+        return (
+            "code",
+            let_in,
+            "edit the check before this error" if let_in else "bwlint found no device check before it",
+        )
 
     def _builds(self, taken: Mapping[str, Sequence[OpenWay]], known: set[GatePlace]) -> dict[GatePlace, list[str]]:
         """Lists of what is built beforehand that have a function of a way for other chips only, with who needs it."""

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from bwlint.chips import NONE, chip, siblings
+from bwlint.chips import NONE
 from bwlint.chips.wording import plain
 from bwlint.matrix.cells import GatePlace
 from bwlint.model.expr import Span, walk
@@ -64,7 +64,7 @@ class BeyondGate:
 
     def _own_case(self, judged: Judged) -> Iterator[str]:
         """Of what only some arguments meet: a later arm of the function for the family, which may not know them."""
-        family = siblings(chip(self.gates.chip))
+        family = self.gates.family
         asked = (node for test in judged.gate.path for node in walk(test))
         if all(node.op not in ("param", "var") for node in asked):
             return
@@ -77,7 +77,7 @@ class BeyondGate:
 
     def _knowingly(self, judged: Judged) -> Iterator[str]:
         """The gates of the same function that turn the family away and nobody else."""
-        family = siblings(chip(self.gates.chip))
+        family = self.gates.family
         for one in self.gates.judged(judged.module.path) if judged.gate.qualname != "<module>" else ():
             turns_away = refuses(one.other) or answers_no(one.other)
             away = one.sets.live - one.admitted if turns_away else NONE
@@ -85,7 +85,7 @@ class BeyondGate:
                 yield f"line {one.at.line} (`{one.gate.text}`) refuses {plain(away)} alone: decide that first"
 
     def _sent(self, judged: Judged, later: Judged, opened: Container[GatePlace]) -> str:
-        name, family = self.gates.chip, siblings(chip(self.gates.chip))
+        name, family = self.gates.chip, self.gates.family
         side = later.gate.yes if takes(later, name, yes=True) else later.gate.no
         beside = judged.admitted - family & later.on(side)
         place = f"line {later.at.line} (`{later.gate.text}`)"

@@ -22,6 +22,7 @@ from bwlint.rules.family_split.weight import REASONED
 from bwlint.run.gather import Gathered
 from bwlint.sources.texts import Texts
 from bwlint.sources.walk import SourceFile
+from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged
 from bwlint.world.proofs import Node
 
@@ -258,3 +259,20 @@ def step_of(found: FoundPlace, number: int, name: str, texts: Texts, stuck: NoFi
         f"{finding.rule}: {finding.message}",
         finding.related,
     )
+
+
+def compiled_for_others(ways: Ways, start: Node) -> Iterator[tuple[GatePlace, ChipSet]]:
+    """The flags that functions behind a definition give a compiler, each with the chips that get something of them;
+    nothing where one of these functions makes something for the chip, or is called after others."""
+    found: dict[GatePlace, ChipSet] = {}
+    for node in ways.gates.world.definitions.may_lead(start):
+        module = ways.gates.module(node.outline.path) if node.outline.language == "python" else None
+        for carry in module.carries if module is not None else ():
+            if carry.kind != "option" or carry.qualname != node.definition.qualname:
+                continue
+            served = runs_on((carry,))
+            if ways.gates.chip in served:
+                return
+            if served and not ways.reasons.named_for(node):
+                found[GatePlace(node.outline.path, carry.at)] = served
+    yield from found.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bwlint.chips import ChipSet
+from bwlint.chips import ChipSet, chip, siblings
 from bwlint.judging.context import Context
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import RowEntry
@@ -26,6 +26,10 @@ class PortGates:
     context: Context
     chip: str
     texts: Texts
+
+    @property
+    def family(self) -> ChipSet:
+        return siblings(chip(self.chip))
 
     def gate(self, place: GatePlace) -> Judged | None:
         """The gate at a place: the one that stands there, else the smallest around it, else the first in it; of an

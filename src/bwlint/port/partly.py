@@ -8,7 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bwlint.chips import ChipSet, chip, siblings
+from bwlint.chips import ChipSet
 from bwlint.chips.wording import plain
 from bwlint.matrix.cells import GatePlace
 from bwlint.matrix.rows import ANSWERS, RowEntry
@@ -71,7 +71,7 @@ class Partly:
         function = module.functions.get(node.definition.qualname) if module is not None else None
         known = self.ways.gates.judged(node.outline.path) if function is not None else ()
         within = [one for one in known if node.definition.at.holds(one.gate.at)]
-        family = siblings(chip(self.ways.gates.chip))
+        family = self.ways.gates.family
         own = [one.gate.yes for one in within if one.core and one.core <= family and self.ways.gates.chip in one.core]
         asked = {one.gate.at for one in within}
         for path, value in function.returns if function is not None and own else ():
@@ -176,7 +176,7 @@ class Partly:
         """Whether an arm of C++ in front of a gate takes the chip, in a build that compiles it."""
         taken = other.gate.yes.ends == "return" and not refuses(other.gate.yes)
         in_front = other.gate.qualname == judged.gate.qualname and other.gate.at < judged.gate.at
-        family = siblings(chip(self.ways.gates.chip))
+        family = self.ways.gates.family
         is_own = other.module.language != "python" and bool(other.core) and other.core <= family
         return is_own and taken and (in_front or other is judged) and self.ways.gates.chip in other.core
 
@@ -197,7 +197,7 @@ class Partly:
 
     def _is_meant(self, judged: Judged) -> bool:
         """Whether a gate turns the family of the chip away and nobody else: its author knew it."""
-        return judged.sets.live - judged.admitted <= siblings(chip(self.ways.gates.chip))
+        return judged.sets.live - judged.admitted <= self.ways.gates.family
 
 
 def _place(judged: Judged) -> GatePlace:

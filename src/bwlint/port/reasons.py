@@ -11,7 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from bwlint.chips import ChipSet, chip, group, siblings
+from bwlint.chips import ChipSet, group
 from bwlint.chips.mentions import mentioned
 from bwlint.fix.meant import comments, said_to_fail
 from bwlint.matrix.cells import GatePlace
@@ -72,10 +72,7 @@ class Reasons:
     def others_named(self, words: str) -> ChipSet:
         """The chips of 9.0 and later that words name, where they name none of the family."""
         said = mentioned(spoken(words)).named
-        return said & ALONE if not said & self._family() else ChipSet.of()
-
-    def _family(self) -> ChipSet:
-        return siblings(chip(self.gates.chip))
+        return said & ALONE if not said & self.gates.family else ChipSet.of()
 
     def lacking(self, module: Module, side: Side) -> list[Need]:
         """What a side surely reaches that the chip lacks."""
@@ -183,7 +180,7 @@ class Reasons:
         around = self.gates.world.definitions.around(judged.module, judged.gate.qualname)
         if around is not None and around.definition.kind == "class":
             yield from self.of_class(judged.module, [around])
-        if said_to_fail(self._said_around(judged, owner), self._family()):
+        if said_to_fail(self._said_around(judged, owner), self.gates.family):
             what = "code that a comment says fails there"
             yield Lacking(GatePlace(judged.module.path, judged.at), what, judged.admitted)
 
@@ -206,7 +203,7 @@ class Reasons:
         outline = self.gates.world.definitions.outline(judged.module)
         every = (use for one in outline.definitions.values() for use in one.uses) if outline is not None else ()
         imports = [use for use in every if use.how == "import"]
-        if any(mentioned(spoken(use.name)).named & self._family() for use in imports):
+        if any(mentioned(spoken(use.name)).named & self.gates.family for use in imports):
             return
         for use, chips in ((use, self.others_named(use.name)) for use in imports):
             if is_there_for(judged, chips):

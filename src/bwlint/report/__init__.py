@@ -1,8 +1,8 @@
 """Reports: findings in, text out. A report knows nothing of rules, chips or syntax.
 
-`FORMATS` names the module of each format; a module is imported when its format is asked for, since some
-are slow to load. Every one has ``render(report: Report, setting: Setting) -> str``, and shows the findings
-it is given: what is below a threshold, the caller leaves out (`summary.at_least`).
+`FORMATS` names the renderer of each format; its module is imported when the format is asked for, since some are slow to
+load. Every one takes a `Report` and a `Setting`, and shows the findings it is given: what is below a threshold, the
+caller leaves out (`summary.at_least`).
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ their line ends kept, so that ``"".join(lines)`` is the text.
 """
 
 FORMATS = {
-    "text": "bwlint.report.text",
-    "concise": "bwlint.report.concise",
-    "json": "bwlint.report.json_report",
-    "sarif": "bwlint.report.sarif",
-    "github": "bwlint.report.github",
-    "gitlab": "bwlint.report.gitlab",
-    "junit": "bwlint.report.junit",
-    "html": "bwlint.report.html",
+    "text": "bwlint.report.text.render",
+    "concise": "bwlint.report.text.concise",
+    "json": "bwlint.report.encode.findings",
+    "sarif": "bwlint.report.sarif.render",
+    "github": "bwlint.report.ci.github",
+    "gitlab": "bwlint.report.ci.gitlab",
+    "junit": "bwlint.report.ci.junit",
+    "html": "bwlint.report.html.render",
 }
 
 
@@ -71,4 +71,5 @@ Renderer = Callable[["Report", Setting], str]
 
 def renderer(name: str) -> Renderer:
     """The renderer of a format in `FORMATS`, its module loaded now."""
-    return cast(Renderer, import_module(FORMATS[name]).render)
+    module, _, function = FORMATS[name].rpartition(".")
+    return cast(Renderer, getattr(import_module(module), function))

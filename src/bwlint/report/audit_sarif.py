@@ -11,8 +11,19 @@ from bwlint.chips.wording import capital
 from bwlint.model.escape import visible
 from bwlint.model.ledger import Ledger, Row, RowForm
 from bwlint.report import Setting
-from bwlint.report.audit_words import FORMS
-from bwlint.report.sarif import MAX_RELATED, MAX_RESULTS, fitted, line_hashes_of, log, message, notification, unread
+from bwlint.report.audit import FORMS
+from bwlint.report.sarif import (
+    MAX_RELATED,
+    MAX_RESULTS,
+    fitted,
+    line_hashes_of,
+    literal,
+    log,
+    message,
+    notification,
+    suppression,
+    unread,
+)
 from bwlint.report.sarif_places import SarifPlaces
 
 KEY = "bwlint-audit/v1"
@@ -20,7 +31,7 @@ KEY = "bwlint-audit/v1"
 _RULES = list(FORMS)
 
 
-def render(ledger: Ledger, setting: Setting) -> str:
+def as_sarif(ledger: Ledger, setting: Setting) -> str:
     """`ledger` as a SARIF log with one run and a result a row, as many of the first as GitHub takes."""
     return fitted(ledger.rows, lambda kept, dropped: _log(ledger, setting, kept, dropped))
 
@@ -70,15 +81,13 @@ def _text(row: Row) -> str:
     """The subject, the reason and what each asked chip gets; lists show the first sentence."""
     ways = "; ".join(f"{', '.join(way.chips)}: {way.does}" for way in row.ways)
     parts = (f"{row.subject}: {row.why}" if row.subject else row.why, ways and f"{ways}.", f"The check: {row.question}")
-    # Brackets could be taken for a link.
-    text = visible(" ".join(part for part in parts if part))
-    return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]") if "](" in text else text
+    return literal(visible(" ".join(part for part in parts if part)))
 
 
 def _suppressions(row: Row) -> list[om.Suppression] | None:
     if row.decision is None or row.decision.said != "fine":
         return None
-    return [om.Suppression(kind="external", state="accepted", justification=row.decision.reason.strip() or None)]
+    return [suppression("external", row.decision.reason)]
 
 
 def _properties(rank: int, row: Row) -> dict[str, object]:

@@ -1,4 +1,5 @@
-"""JSON that every parser takes and no terminal obeys."""
+"""JSON that every parser takes and no terminal obeys, and the JSON report: an API, described by `findings.schema.json`;
+version 1 gains keys but loses none."""
 
 from __future__ import annotations
 
@@ -8,6 +9,9 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
+
+from bwlint.model.findings import Finding, Report
+from bwlint.report import Setting
 
 _ESCAPE = re.compile(r"\\(?:ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(ud[89a-f][0-9a-f]{2})|.)")
 
@@ -53,3 +57,32 @@ def _harmless(text: str) -> str:
     if "\\ud" in text:
         text = _ESCAPE.sub(lambda match: "\\\\" + match[1] if match[1] else match.group(), text)
     return text.replace("\x7f", "\\u007f")
+
+
+def findings(report: Report, setting: Setting) -> str:
+    return dumps(document(report, setting))
+
+
+def document(report: Report, setting: Setting) -> dict[str, Any]:
+    """`report` as plain values; an inspection adds its own to them."""
+    return {
+        "version": 1,
+        "tool": {"name": "bwlint", "version": setting.version},
+        "targets": list(report.targets),
+        "findings": [_finding(finding) for finding in report.findings],
+        "suppressed": [{"finding": _finding(entry.finding), "reason": entry.reason} for entry in report.suppressed],
+        "skipped": plain(report.skipped),
+        "stats": dict(report.stats),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    told: dict[str, Any] = plain(finding)
+    del told["content"], told["ways"]  # they serve to tell what has moved, and to ask somebody
+    for name in ("verdict", "trace"):
+        if told[name] is None:
+            del told[name]
+    for related in told["related"]:
+        if not related["rule"]:
+            del related["rule"]
+    return told

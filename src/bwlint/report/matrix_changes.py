@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from bwlint.chips import EVERY, ChipSet, sold_chips
 from bwlint.chips.cards import cards
 from bwlint.chips.wording import plain as in_words
-from bwlint.matrix.changes import KINDS, CellChange, ChangeKind, MatrixChanges
-from bwlint.matrix.table import NO, Cell, CellGate
+from bwlint.matrix.table import KINDS, NO, Cell, CellChange, CellGate, ChangeKind, MatrixChanges
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.report import Setting
 from bwlint.report.encode import picked, written
 from bwlint.report.markdown import code, plain, table
-from bwlint.report.matrix_json import cell_json
-from bwlint.report.matrix_markdown import WORDS, name
+from bwlint.report.matrix import WORDS, cell_json, name
 from bwlint.report.words import aligned
 
 _TITLES: dict[ChangeKind, str] = {

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import attr
 import sarif_om as om
 
 from bwlint.model.escape import visible
-from bwlint.model.findings import CATEGORIES, SEVERITIES, Edit, Finding, Fix, Related, Report, Skipped
+from bwlint.model.findings import CATEGORIES, SEVERITIES, Edit, Finding, Fix, Related, Report, Severity, Skipped
 from bwlint.model.fingerprint import KEY
-from bwlint.report import Checkout, Lines, Setting, encode
-from bwlint.report.line_hash import joined, line_hashes
-from bwlint.report.sarif_json import plain
+from bwlint.report import Checkout, Lines, Setting, encode, rule_text
 from bwlint.report.sarif_places import ROOT, SarifPlaces, span
-from bwlint.report.sarif_rules import descriptors
 from bwlint.report.words import sets
+from bwlint.settings.catalog import Rule
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 # GitHub refuses a run that holds more, and a file that is larger when it is packed (bytes).
@@ -60,7 +60,7 @@ def fitted(entries: Sequence[_Entry], made: Callable[[Sequence[_Entry], int], om
     most = MAX_RESULTS
     while True:
         kept = entries[:most]
-        text = encode.dumps(plain(made(kept, len(entries) - len(kept))))
+        text = encode.dumps(as_json(made(kept, len(entries) - len(kept))))
         if _is_small(text) or not kept:
             return text
         most = len(kept) // 2
@@ -141,10 +141,14 @@ def _result(entry: _Result, lookup: _Lookup) -> om.Result:
         level="none" if refuted else finding.severity,
         message=message(_text(finding, related)),
         locations=[places.location(finding.path, finding.region)],
-        related_locations=[_related(number, item, places) for number, item in enumerate(related, 1)] or None,
+        related_locations=[
+            places.location(item.path, item.region, item.message or item.path, number)
+            for number, item in enumerate(related, 1)
+        ]
+        or None,
         code_flows=[_flow(finding, related, places)] if related and CATEGORIES[finding.category].is_path else None,
         partial_fingerprints=_fingerprints(finding, lookup) or None,
-        suppressions=None if entry.silenced is None else [_suppression(entry.silenced)],
+        suppressions=None if entry.silenced is None else [suppression("inSource", entry.silenced)],
         fixes=[_fix(finding.fix, places)] if finding.fix else None,
         properties=_properties(finding),
     )
@@ -170,15 +174,21 @@ def _properties(finding: Finding) -> dict[str, object]:
     return found
 
 
+def suppression(kind: str, reason: str) -> om.Suppression:
+    return om.Suppression(kind=kind, state="accepted", justification=reason.strip() or None)
+
+
+def literal(text: str) -> str:
+    """A text whose brackets are no link: one is literal unless it could be taken for the beginning of one."""
+    return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]") if "](" in text else text
+
+
 def _text(finding: Finding, related: Sequence[Related]) -> str:
     """The message, the sets, the advice, and a link to each related place; lists show its first sentence."""
     in_words = "; ".join(f"{key}: {value}" for key, value in sets(finding))
     advice = f"Instead: {finding.advice}" if finding.advice else ""
     parts = [_sentence(part) for part in (finding.message, in_words[:1].upper() + in_words[1:], advice)]
-    text = " ".join(part for part in parts if part)
-    # A bracket is literal unless it could be taken for the beginning of a link.
-    if "](" in text:
-        text = text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+    text = literal(" ".join(part for part in parts if part))
     links = ", ".join(_link(number, item) for number, item in enumerate(related, 1))
     return f"{text} See {links}." if links else text
 
@@ -197,10 +207,6 @@ def _link(number: int, related: Related) -> str:
 def message(text: str) -> om.Message:
     """A message, which must not be empty."""
     return om.Message(text=text.strip() or "(no text)")
-
-
-def _related(number: int, related: Related, places: SarifPlaces) -> om.Location:
-    return places.location(related.path, related.region, related.message or related.path, number)
 
 
 def _flow(finding: Finding, related: Iterable[Related], places: SarifPlaces) -> om.CodeFlow:
@@ -227,10 +233,6 @@ def line_hashes_of(places: Iterable[tuple[str, int]], lines: Lines) -> dict[tupl
 def _of_file(path: str, wanted: Collection[int], lines: Lines) -> Iterable[tuple[int, str]]:
     found = lines(path)
     return () if found is None else line_hashes(joined(found), wanted).items()
-
-
-def _suppression(reason: str) -> om.Suppression:
-    return om.Suppression(kind="inSource", state="accepted", justification=reason.strip() or None)
 
 
 def _fix(fix: Fix, places: SarifPlaces) -> om.Fix:
@@ -273,3 +275,154 @@ def notification(text: str, place: om.Location | None = None) -> om.Notification
     """A warning of the tool about its run."""
     locations = None if place is None else [place]
     return om.Notification(message=message(text), level="warning", locations=locations)
+
+
+# sarif_om follows a draft of the schema, in which this property had another name.
+_RENAMED = {("Suppression", "state"): "status"}
+
+
+def as_json(value: Any) -> Any:
+    """`value` without its absent properties: None, and -1 where sarif_om means "not given". Takes sarif_om objects,
+    dicts with string keys, lists, tuples and scalars; all else is a TypeError. The usual serializer drops every value
+    that equals its class's default, and keeps sentinels that GitHub refuses."""
+    if attr.has(type(value)):
+        return _attributes(value)
+    if isinstance(value, dict):
+        return {_key(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(item) for item in value]
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    kind = type(value).__name__
+    found = ((field, getattr(value, field.name)) for field in attr.fields(type(value)))
+    return {
+        _RENAMED.get((kind, field.name), field.metadata["schema_property_name"]): as_json(item)
+        for field, item in found
+        if item is not None and item != -1
+    }
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, str):
+        return key
+    raise TypeError(f"no JSON key: {key!r}")
+
+
+_BLOCK = 100
+_FACTOR = 37
+_MODULUS = 1 << 64
+_END = "\uffff" + "\0" * _BLOCK
+_BLANKS = {ord(" "): None, ord("\t"): None}
+
+
+def joined(lines: Sequence[str]) -> str:
+    """The text that has these lines, whether or not they kept their ends."""
+    ended = len(lines) < 2 or lines[0].endswith(("\n", "\r"))
+    return ("" if ended else "\n").join(lines)
+
+
+def line_hashes(text: str, wanted: Collection[int]) -> dict[int, str]:
+    """GitHub's ``primaryLocationLineHash`` of each line of `wanted` (1-based) that `text` has, as its upload action has
+    it: the polynomial, in 37 and modulo 2**64, of the 100 UTF-16 units from the line's start on, without spaces and
+    tabs, with line ends as LF, 65535 for the end of the file and zeros behind it; equal hashes are numbered."""
+    stream = _units(text.replace("\r\n", "\n").replace("\r", "\n").translate(_BLANKS)) + _END
+    last = max(wanted, default=0)
+    seen: Counter[str] = Counter()
+    found: dict[int, str] = {}
+    start = 0
+    for line in range(1, last + 1):
+        window = stream[start : start + _BLOCK]
+        seen[window] += 1
+        if line in wanted:
+            found[line] = f"{_polynomial(window):x}:{seen[window]}"
+        start = stream.find("\n", start) + 1
+        if start == 0:
+            break
+    return found
+
+
+def _units(text: str) -> str:
+    """`text` with each character beyond the BMP as its two surrogates."""
+    if text.isascii() or max(text) <= "\uffff":
+        return text
+    raw = text.encode("utf-16-le", "surrogatepass")
+    return "".join(map(chr, memoryview(raw).cast("H")))
+
+
+def _polynomial(window: str) -> int:
+    value = 0
+    for char in window:
+        value = (value * _FACTOR + ord(char)) % _MODULUS
+    return value
+
+
+MAX_TEXT = 1024
+MAX_TAGS = 20
+
+
+def descriptors(rules: Iterable[Rule], findings: Sequence[Finding], home: str = "") -> list[om.ReportingDescriptor]:
+    """The descriptor of every rule, by code; for one that no rule has, what a finding knows of it. `home` is the
+    address of bwlint's pages (docs/ of its repository), "" where it has none."""
+    found = {rule.code: _descriptor(rule, home) for rule in rules}
+    for finding in findings:
+        if finding.rule not in found:
+            found[finding.rule] = _unknown(finding)
+    return [found[code] for code in sorted(found)]
+
+
+def clipped(text: str, fallback: str) -> str:
+    """`text` within GitHub's limit for descriptions; `fallback` where it is empty, which SARIF forbids."""
+    text = text.strip() or fallback
+    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 3].rstrip() + "..."
+
+
+def _descriptor(rule: Rule, home: str) -> om.ReportingDescriptor:
+    return om.ReportingDescriptor(
+        id=rule.code,
+        name=_pascal(rule.name),
+        short_description=om.MultiformatMessageString(text=clipped(rule.summary, rule.name)),
+        full_description=om.MultiformatMessageString(text=clipped(rule.why, rule.summary or rule.name)),
+        help_uri=f"{home.rstrip('/')}/rules/{rule.name}.md" if home else None,
+        help=om.MultiformatMessageString(text=rule_text.plain(rule), markdown=_help_markdown(rule)),
+        default_configuration=om.ReportingConfiguration(level=rule.severity),
+        properties=_rule_properties(rule.name, rule.category, rule.severity),
+    )
+
+
+def _unknown(finding: Finding) -> om.ReportingDescriptor:
+    text = om.MultiformatMessageString(text=finding.name)
+    return om.ReportingDescriptor(
+        id=finding.rule,
+        name=_pascal(finding.name),
+        short_description=text,
+        full_description=text,
+        help=text,
+        default_configuration=om.ReportingConfiguration(level=finding.severity),
+        properties=_rule_properties(finding.name, finding.category, finding.severity),
+    )
+
+
+def _pascal(name: str) -> str:
+    # Viewers expect an identifier here; the code is what users search for.
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[^A-Za-z0-9]+", name)) or "Rule"
+
+
+def _rule_properties(name: str, category: str, severity: Severity) -> dict[str, object]:
+    # No security-severity: its mere presence would turn every finding into a security alert.
+    tags = list(dict.fromkeys([category, name, "gpu", "portability"]))[:MAX_TAGS]
+    is_note = severity == SEVERITIES[0]
+    problem = "recommendation" if is_note else severity
+    # Of the rule and not of this run: GitHub sorts by it, and a rule that changes it with each upload moves about.
+    precision = "medium" if is_note else "high"
+    return {"tags": tags, "precision": precision, "problem.severity": problem}
+
+
+def _help_markdown(rule: Rule) -> str:
+    table = " ".join(f"{name}: {value}." for name, value in rule_text.facts(rule))
+    return (
+        f"**{rule.code} {rule.name}**: {rule.summary.strip() or rule.name}\n\n{table}\n\n{rule_text.markdown(rule, 3)}"
+    )

@@ -140,16 +140,10 @@ def contents(submission: dict[str, Any]) -> Iterator[str]:
         yield f"  driver {machine.get('driver') or 'none'}, {machine.get('system')}, Python {machine.get('python')}"
         packages = (f"{package.get('name')} {package.get('version')}" for package in machine.get("packages", ()))
         yield f"  versions of packages: {', '.join(packages) or 'none'}"
-    gone = (
-        "names of users and hosts",
-        "folders",
-        "environment",
-        "UUIDs",
-        "commits",
-        "times of day",
-        "output of compilers",
+    yield (
+        "left out: names of users and hosts, folders, environment, UUIDs, commits, times of day, output of compilers, "
+        "cut-out code"
     )
-    yield f"left out: {', '.join(gone)}, cut-out code"
 
 
 def _without(receipt: dict[str, Any], known: Personal) -> dict[str, Any]:

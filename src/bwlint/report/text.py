@@ -63,6 +63,16 @@ def render(report: Report, setting: Setting) -> str:
     return "\n".join(f"{head}\n\n{blocks(found)}" for head, (_, found) in zip(heads, ordered, strict=True))
 
 
+def concise(report: Report, setting: Setting) -> str:
+    """The findings of `report`, one a line: ``path:line:col: warning[BW101] family-split: message``."""
+    places = (f"{one.path}:{one.region.line}:{one.region.column}" for one in report.findings)
+    return "".join(f"{in_a_line(one, where)}\n" for one, where in zip(report.findings, places, strict=True))
+
+
+def in_a_line(finding: Finding, where: str) -> str:
+    return visible(f"{where}: {finding.severity}[{finding.rule}] {finding.name}: {finding.message}")
+
+
 def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Findings that differ only in names and in edits together: the gravest first, then the most frequent,
     and in each those with a safe edit."""

@@ -175,8 +175,7 @@ def _carried(gathered: Gathered, names: Names) -> tuple[list[Finding], list[Skip
     binaries = [file for file in found.files if file.kind == BINARY]
     if not (binaries or found.wheels):
         return [], []
-    from bwlint.inspection.in_tree import judged_binaries
-    from bwlint.inspection.promises import confronted, promises
+    from bwlint.inspection.in_tree import confronted, judged_binaries, promises
 
     if not gathered.inspected:
         gathered.advance("reading binaries", 0, 0)

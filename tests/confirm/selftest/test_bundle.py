@@ -22,7 +22,7 @@ from bwlint.confirm.selftest.case import SelftestCase
 from bwlint.confirm.selftest.cases import all_cases
 from bwlint.confirm.selftest.run import NoDevice, run
 from bwlint.confirm.workbench import Device, Toolkit, Workbench
-from bwlint.report.selftest import render
+from bwlint.report.receipts import selftest_as_json
 
 CASES = {case.name: case for case in all_cases()}
 FEW = ("ptx-for-80", "ptx-for-120", "cubin-for-90", "cubin-for-100f", "fatbin-80-and-ptx-80", "relabelled-from-80")
@@ -201,7 +201,7 @@ def test_a_run_compares_what_bwlint_says_with_the_device(
     }
     assert not test.all_agree
     monkeypatch.setattr(machine, "_TOOLS", ())
-    found = json.loads(render(test, machine.described([], (H100,), "", ())))
+    found = json.loads(selftest_as_json(test, machine.described([], (H100,), "", ())))
     assert not list(Draft202012Validator(SCHEMA, registry=REGISTRY).iter_errors(found))
     assert found["counts"] == {"cases": 6, "agreed": 4, "refuted": 1, "undecided": 1, "hazards": 1}
     rows = {row["name"]: row for row in found["cases"]}

@@ -16,13 +16,22 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
+from bwlint.chips import ChipSet, all_chips, chip, parse_targets
+from bwlint.chips.wording import capital
 from bwlint.model.escape import visible
-from bwlint.report.encode import in_a_line
+from bwlint.model.findings import CATEGORIES, WHOLE_FILE, Finding, Region
+from bwlint.model.ledger import Row
+from bwlint.report import Lines
+from bwlint.report.audit import FORMS
+from bwlint.report.encode import document, in_a_line
+from bwlint.report.patches import patches
+from bwlint.report.snippet import code_point
+from bwlint.report.text import by_cause
 
 if TYPE_CHECKING:
     from bwlint.binaries.shipments import Inspection
     from bwlint.confirm.receipt import Receipt
-    from bwlint.model.findings import Finding, Report
+    from bwlint.model.findings import Report
     from bwlint.model.ledger import Ledger
     from bwlint.report import Setting
 
@@ -33,8 +42,6 @@ SCRIPTS = ("page.js", "source.js", "list.js", "findings.js", "audit.js", "tables
 
 def render(report: Report, setting: Setting, receipts: Sequence[Receipt] = ()) -> str:
     """`report` as a page, with the sources that its findings point at; each finding with its receipt, if there are."""
-    from bwlint.report.json_report import document
-
     beside = {**of_findings(report, setting), "receipts": [_receipt(each) for each in receipts]}
     return "".join(page("check", (in_a_line(document(report, setting)),), beside, setting.subject))
 
@@ -54,9 +61,6 @@ def of_inspection(inspection: Inspection, setting: Setting, sentences: Sequence[
 
 def headline(answer: str, asked: Iterable[str]) -> str:
     """An answer that names each asked chip by its cards where it names it first: "Runs on DGX Spark / GB10 (12.1)"."""
-    from bwlint.chips import chip
-    from bwlint.chips.wording import capital
-
     for name in asked:
         card = " / ".join(reversed(chip(name).products))
         first = rf"(?<![\w.(/])(?<!CUDA ){re.escape(name)}(?![\w.)])"
@@ -66,9 +70,6 @@ def headline(answer: str, asked: Iterable[str]) -> str:
 
 def of_audit(ledger: Ledger, setting: Setting) -> dict[str, Any]:
     """What a page needs beside a ledger."""
-    from bwlint.report.audit_words import FORMS
-    from bwlint.report.html.excerpts import of_rows
-
     return {"excerpts": of_rows(ledger.rows, setting.lines), "forms": FORMS}
 
 
@@ -79,7 +80,8 @@ def page(
     style, script = _text("page.css"), "\n".join(map(_text, SCRIPTS))
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'"
     rest = _text("page.html")
-    told = in_a_line({"kind": kind, "chips": _chips(), **(beside or {})})
+    chips = [{"name": one.name, "generation": one.generation, "products": list(one.products)} for one in all_chips()]
+    told = in_a_line({"kind": kind, "chips": chips, **(beside or {})})
     parts: dict[str, Iterable[str]] = {
         "policy": (f"{policy}; form-action 'none'",),
         "title": (escape(f"bwlint {kind}: {visible(subject)}" if subject else f"bwlint {kind}"),),
@@ -97,11 +99,6 @@ def page(
 
 def of_findings(report: Report, setting: Setting) -> dict[str, Any]:
     """What a page needs beside the findings of `report`."""
-    from bwlint.model.findings import CATEGORIES
-    from bwlint.report.html.excerpts import excerpts
-    from bwlint.report.patches import patches
-    from bwlint.report.text import by_cause
-
     causes = {id(finding): rank for rank, group in enumerate(by_cause(report.findings)) for finding in group}
     shown = {finding.rule for finding in report.findings}
     return {
@@ -117,8 +114,6 @@ def of_findings(report: Report, setting: Setting) -> dict[str, Any]:
 
 def _concerned(finding: Finding) -> tuple[str, ...]:
     """The chips that the claims of a finding speak of; a target counts as its chip."""
-    from bwlint.chips import ChipSet, parse_targets
-
     found = {chip for claim in finding.claims for chip in claim.chips}
     for target in {target for claim in finding.claims for target in claim.targets}:
         try:
@@ -137,12 +132,6 @@ def _receipt(receipt: Receipt) -> list[dict[str, Any]]:
     return [of_claim(tried) for tried in receipt.tried]
 
 
-def _chips() -> list[dict[str, Any]]:
-    from bwlint.chips import all_chips
-
-    return [{"name": chip.name, "generation": chip.generation, "products": list(chip.products)} for chip in all_chips()]
-
-
 def _inert(text: str) -> str:
     """JSON that a parser of HTML takes for text alone, and one of JSON for the same: only its strings have ``<``."""
     return text.replace("<", "\\u003c")
@@ -155,3 +144,67 @@ def _hash(text: str) -> str:
 @cache
 def _text(name: str) -> str:
     return files(__package__).joinpath(name).read_text("utf-8")
+
+
+AROUND = 3
+"""Lines of context before and after."""
+
+DRAWN_PLACES = 5
+"""Places of a row of a ledger that the page draws, as audit.js has it."""
+
+_HEAD, _TAIL = 8, 3
+_LONG = 1000
+"""UTF-16 units of a line: a longer one is cut to what is around its first place."""
+
+Excerpts = dict[str, dict[int, "str | list[str | int]"]]
+"""By path and line: the line with its end, or where it is cut the number of units that are left out and the rest."""
+
+
+def excerpts(findings: Iterable[Finding], lines: Lines) -> Excerpts:
+    """The excerpts for `findings`; a file that cannot be read has none."""
+    return _excerpts((place for finding in findings for place in _places(finding)), lines)
+
+
+def of_rows(rows: Iterable[Row], lines: Lines) -> Excerpts:
+    """The same for the rows of a ledger, each with its first places: those that the page draws."""
+    places = (place for row in rows for place in row.places[:DRAWN_PLACES])
+    return _excerpts(((place.path, Region(place.line, 1, place.end_line, 1)) for place in places), lines)
+
+
+def _excerpts(places: Iterable[tuple[str, Region]], lines: Lines) -> Excerpts:
+    found: Excerpts = {}
+    sources: dict[str, Sequence[str]] = {}
+    for path, region in places:
+        if path not in sources:
+            sources[path] = lines(path) or ()
+        kept = found.setdefault(path, {}) if sources[path] else {}
+        for number in _numbers(region, len(sources[path])):
+            text = sources[path][number - 1]
+            if len(text) <= _LONG:
+                kept[number] = text
+            else:
+                kept.setdefault(number, _cut(text, region.column if number == region.line else 1))
+    return found
+
+
+def _places(finding: Finding) -> Iterator[tuple[str, Region]]:
+    if finding.region != WHOLE_FILE:
+        yield finding.path, finding.region
+    for related in finding.related:
+        if related.region != WHOLE_FILE:
+            yield related.path, related.region
+
+
+def _numbers(region: Region, count: int) -> Iterator[int]:
+    first, last = max(1, region.line - AROUND), min(count, region.end_line + AROUND)
+    if last - first <= _HEAD + _TAIL + 2 * AROUND:
+        yield from range(first, last + 1)
+        return
+    yield from range(first, min(count, region.line + _HEAD) + 1)
+    yield from range(max(first, region.end_line - _TAIL), last + 1)
+
+
+def _cut(text: str, column: int) -> list[str | int]:
+    start = max(0, code_point(text, column) - _LONG // 4)
+    skipped = len(text[:start].encode("utf-16-le", "surrogatepass")) // 2
+    return [skipped, text[start : start + _LONG]]

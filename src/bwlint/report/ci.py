@@ -1,18 +1,23 @@
-"""JUnit's XML, as test reporters of CI systems read it: a suite a file, a case a finding.
+"""What CI systems read: JUnit's XML in the form of the Ant task's report, as Jenkins' and GitLab's readers take it, the
+annotations of GitHub Actions and GitLab's code quality report.
 
-The form is that of the Ant task's report, as Jenkins' and GitLab's readers take it.
+https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
 from bwlint.model.escape import visible
 from bwlint.model.findings import Finding, Report, Skipped
 from bwlint.report import Setting
+from bwlint.report.encode import dumps
 from bwlint.report.paths import from_root
 from bwlint.report.words import sets
 
@@ -20,8 +25,9 @@ from bwlint.report.words import sets
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def render(report: Report, setting: Setting) -> str:
-    """`report` as suites. A note passes with its text, what was not read is skipped, nothing found is a case."""
+def junit(report: Report, setting: Setting) -> str:
+    """`report` as suites, one a file, with a case a finding. A note passes with its text, what was not read is skipped,
+    nothing found is a case."""
     root = ET.Element("testsuites", name="bwlint")
     ordered = sorted(report.findings, key=lambda finding: finding.path)
     for path, findings in groupby(ordered, key=lambda finding: finding.path):
@@ -78,3 +84,60 @@ def _case(suite: ET.Element, name: str, path: str) -> ET.Element:
 
 def _xml(text: str) -> str:
     return _NO_XML.sub("\ufffd", "\n".join(visible(line) for line in text.split("\n")))
+
+
+_GITHUB_LEVELS = {"note": "notice", "warning": "warning", "error": "error"}
+
+
+def github(report: Report, setting: Setting) -> str:
+    """`report` as workflow commands; a runner shows ten of each level and step."""
+    return "".join(_command(finding, setting.checkout.root) for finding in report.findings)
+
+
+def _command(finding: Finding, root: str) -> str:
+    region = finding.region
+    values = {
+        "file": visible(from_root(root, finding.path)),
+        "line": region.line,
+        "endLine": region.end_line,
+        # A runner takes columns only where both are of one line.
+        **({"col": region.column, "endColumn": region.end_column} if region.line == region.end_line else {}),
+        "title": f"{finding.rule} {finding.name}",
+    }
+    properties = ",".join(f"{key}={_property(str(value))}" for key, value in values.items())
+    lines = [finding.message, f"Instead: {finding.advice}"] if finding.advice else [finding.message]
+    text = "\n".join(visible(line) for line in lines)
+    return f"::{_GITHUB_LEVELS[finding.severity]} {properties}::{_escaped(text)}\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+_GITLAB_LEVELS = {"note": "info", "warning": "minor", "error": "major"}
+
+
+def gitlab(report: Report, setting: Setting) -> str:
+    """`report` as a list of issues, each with a fingerprint that no other one has."""
+    return dumps(list(_issues(report.findings, setting.checkout.root)))
+
+
+def _issues(findings: Iterable[Finding], root: str) -> Iterable[dict[str, object]]:
+    seen: Counter[str] = Counter()
+    for finding in findings:
+        path = from_root(root, finding.path)
+        # bwlint's fingerprint has no path; GitLab drops all but one of those that are equal.
+        key = f"{path}\0{finding.rule}\0{finding.fingerprint or finding.region.line}"
+        seen[key] += 1
+        region = finding.region
+        yield {
+            "description": finding.message,
+            "check_name": f"{finding.rule} {finding.name}",
+            "fingerprint": sha256(f"{key}\0{seen[key]}".encode("utf-8", "surrogatepass")).hexdigest(),
+            "severity": _GITLAB_LEVELS[finding.severity],
+            "location": {"path": path, "lines": {"begin": region.line, "end": region.end_line}},
+        }

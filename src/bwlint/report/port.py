@@ -1,14 +1,19 @@
-"""A plan to port for people: what opens, the edits in their order, and what stays impossible."""
+"""A plan to port: for people, for an issue (a list to tick off, and the ways as a graph), and as JSON, an API
+(described by `port.schema.json`; version 1 gains keys but loses none)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from posixpath import commonpath, dirname, isabs
+from typing import Any
 
 from bwlint.model.escape import visible
+from bwlint.model.findings import Fix
 from bwlint.model.naming import counted
-from bwlint.port.table import CodeSpot, Port, PortRow, PortStep
-from bwlint.report import Setting
+from bwlint.port.table import CodeSpot, Port, PortRow, PortStep, Way
+from bwlint.report import Setting, encode
+from bwlint.report.audit import row_json
+from bwlint.report.markdown import code, plain
 from bwlint.report.words import to_look_at, words
 
 WORDS = {
@@ -26,7 +31,7 @@ SECTIONS = ((True, "To edit, in this order"), (False, "To edit if a trial shows 
 MOST_NAMES, MOST_LEFT = 3, 10
 
 
-def render(plan: Port, setting: Setting) -> str:
+def as_text(plan: Port, setting: Setting) -> str:
     """Operations by verdict, then the steps; "" where there is nothing to port."""
     if _is_empty(plan):
         return ""
@@ -168,3 +173,129 @@ def _place(spot: CodeSpot) -> str:
 
 def _within(spot: CodeSpot) -> str:
     return f" in `{spot.within}`" if spot.within else ""
+
+
+def as_json(plan: Port, setting: Setting) -> str:
+    return encode.written(
+        setting.version,
+        operations=[_row_json(row) for row in plan.rows],
+        steps=[_step_json(step) for step in plan.steps],
+        left=[row_json(row) for row in plan.left],
+        **encode.picked(plan, "chip", "apart", "skipped"),
+    )
+
+
+def _row_json(row: PortRow) -> dict[str, Any]:
+    return {
+        **encode.picked(row, "name", "verdict", "shared", "instead"),
+        **encode.picked(row.at, "path", "line"),
+        "support": row.now,
+        "fallback": row.arm or None,
+        "ways": [_way_json(way) for way in row.ways],
+    }
+
+
+def _way_json(way: Way) -> dict[str, Any]:
+    return {
+        **encode.picked(way, "name", "chosen", "steps", "gates"),
+        "lacks": [{**encode.plain(lack.at), **encode.picked(lack, "what", "legal")} for lack in way.lacks],
+        "works": list(way.shown),
+    }
+
+
+def _step_json(step: PortStep) -> dict[str, Any]:
+    return {
+        **encode.picked(step, "number", "kind", "admits", "wanted", "proved", "needed_by"),
+        **encode.plain(step.at),
+        "fix": None if step.fix is None else _fix_json(step, step.fix),
+        "by_hand": step.words or None,
+        "said": step.said or None,
+        "also": [encode.plain(spot) for spot in step.also],
+        "related": [encode.picked(one, "path", "region", "message") for one in step.related],
+    }
+
+
+def _fix_json(step: PortStep, fix: Fix) -> dict[str, Any]:
+    proof = fix.proof
+    return {
+        "title": fix.title,
+        "edits": [
+            {**encode.plain(edit), "path": step.at.path if edit.path == step.real else edit.path} for edit in fix.edits
+        ],
+        "before": {"may": list(proof.before_may), "must": list(proof.before_must)},
+        "after": {"may": list(proof.after_may), "must": list(proof.after_must)},
+        "evidence": proof.evidence,
+    }
+
+
+MOST_DRAWN = 40
+"""Nodes of a graph that people still read; the others are in the JSON."""
+_LONGEST = 60
+
+
+def as_markdown(plan: Port, setting: Setting) -> str:
+    """The plan as Markdown; a heading and a sentence where there is nothing to port."""
+    return "".join(f"{line}\n" for line in _markdown_lines(plan))
+
+
+def _markdown_lines(plan: Port) -> Iterator[str]:
+    told = plain(summary(plan))
+    yield from (f"## Port to {plan.chip}", "", f"{told[:1].upper()}{told[1:]}.", "")
+    for proved, title in SECTIONS:
+        steps = [step for step in plan.steps if step.proved is proved]
+        if steps:
+            yield from (f"### {title}", "", *map(_markdown_step, steps), "")
+    for verdict in ("impossible", "unseen"):
+        rows = [row for row in plan.rows if row.verdict == verdict]
+        if rows:
+            yield from (f"### {WORDS[verdict].capitalize()}", "", *map(_stuck, rows), "")
+    drawn = list(_graph(plan))
+    if drawn:
+        yield from ("### The code paths", "", "```mermaid", "flowchart LR", *drawn, "```")
+
+
+def _markdown_step(step: PortStep) -> str:
+    if step.said:
+        edit = step.fix.title if step.fix is not None else f"by hand: {step.words}"
+        also = "".join(f", {code(f'{spot.path}:{spot.line}')}" for spot in step.also)
+        place = f"{code(f'{step.at.path}:{step.at.line}')}{also}"
+        return f"- [ ] **{step.number}** {place} {plain(step.said)}. {plain(edit)}"
+    what = step.fix.title if step.fix is not None else by_hand(step)
+    needed = ", ".join(code(name) for name in step.needed_by) or "all that is built"
+    return f"- [ ] **{step.number}** {code(f'{step.at.path}:{step.at.line}')} {plain(what)} (for {needed})"
+
+
+def _stuck(row: PortRow) -> str:
+    lacks = "; ".join(dict.fromkeys(way.lacks[0].what for way in row.ways if way.lacks))
+    instead = f" Meanwhile: {', '.join(row.instead)}." if row.instead else ""
+    return f"- {code(row.name)}: {plain(lacks or 'bwlint found no check that refuses it')}.{plain(instead)}"
+
+
+def _graph(plan: Port) -> Iterator[str]:
+    """Operations, the steps on the way that is taken from the name inwards, and what is at its end."""
+    known = set[str]()
+    for index, row in enumerate(plan.rows):
+        ways = [way for way in row.ways if way.chosen]
+        if not ways or len(known) > MOST_DRAWN:
+            continue
+        known |= {f"o{index}", *(f"s{number}" for way in ways for number in way.steps)}
+        yield f'  o{index}["{_label(row.name)}"]'
+        for way in ways:
+            yield from _edges(f"o{index}", way, plan)
+    if len(known) > MOST_DRAWN:
+        yield "  more[...]"
+
+
+def _edges(start: str, way: Way, plan: Port) -> Iterator[str]:
+    here = start
+    for number in way.steps:
+        step = plan.steps[number - 1]
+        name = f"{step.at.path.rpartition('/')[2]}:{step.at.line}"
+        yield f'  {here} --> s{number}{{{{"{number}: {_label(name)}"}}}}'
+        here = f"s{number}"
+    end = way.shown[0] if way.shown else "not known to work"
+    yield f'  {here} --> e{start}(["{_label(end)}"])'
+
+
+def _label(text: str) -> str:
+    return "".join(c for c in visible(text) if c not in '"`#;<>{}[]|')[:_LONGEST]

@@ -1,16 +1,20 @@
-"""The audit for people: the most suspicious rows with their tables."""
+"""A ledger: for people (the most suspicious rows with their tables), for a spreadsheet, and as JSON, an API (described
+by `audit.schema.json`; version 1 gains keys but loses none)."""
 
 from __future__ import annotations
 
+import csv
 import textwrap
 from collections.abc import Iterable, Iterator
+from io import StringIO
 from itertools import islice, pairwise
+from typing import Any
 
 from bwlint.model.escape import visible
-from bwlint.model.ledger import Answer, Ledger, Row, RowKind, RowPlace
+from bwlint.model.ledger import Answer, Ledger, Row, RowForm, RowKind, RowPlace
 from bwlint.model.naming import counted
 from bwlint.report import Setting, text
-from bwlint.report.audit_words import FORMS
+from bwlint.report.encode import plain, written
 from bwlint.report.inspection_table import shortened
 from bwlint.report.snippet import Paint, columns
 
@@ -49,7 +53,7 @@ _MEANINGS = {
 }
 
 
-def render(ledger: Ledger, setting: Setting, top: int = FEW, hidden: int = 0) -> str:
+def as_text(ledger: Ledger, setting: Setting, top: int = FEW, hidden: int = 0) -> str:
     """What the signs mean, the first `top` rows, or all where that is 0, and how to see the rest and the `hidden`."""
     if not ledger.rows:
         return ""
@@ -172,3 +176,68 @@ def _legend(rows: Iterable[Row], setting: Setting) -> str:
     signs = {**(_GLYPHS if setting.color else _LETTERS), "arm": "1, 2"}
     told = "; ".join(f"{signs[answer]} {meaning}" for answer, meaning in _MEANINGS.items() if answer in found)
     return f"Below each chip stands its answer: {told}. The checked chips are left of |."
+
+
+def as_json(ledger: Ledger, setting: Setting) -> str:
+    """`ledger` as JSON. Keys keep their order: in a table the asked chips come first."""
+    return written(
+        setting.version,
+        sort_keys=False,
+        targets=ledger.targets,
+        rows=[row_json(row) for row in ledger.rows],
+        skipped=plain(ledger.skipped),
+        stats=dict(ledger.stats),
+        stale_decisions=plain(ledger.stale),
+    )
+
+
+def row_json(row: Row) -> dict[str, Any]:
+    """A row of a ledger as other reports show it, too."""
+    return {**plain(row), "verdicts": dict(row.verdicts), "table": dict(row.table)}
+
+
+_FORMULA = ("=", "+", "-", "@")
+"""What a spreadsheet takes for the beginning of a formula, which may run programs."""
+
+
+def as_csv(ledger: Ledger, setting: Setting) -> str:
+    """`ledger` as CSV with a header; a column for the verdict of each asked chip."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    heads = ("score", "form", "group", "subject", "question", "path", "line", "places", "why")
+    writer.writerow(("rank", "kind", *ledger.targets, *heads, "fingerprint", "decision", "reason"))
+    for rank, row in enumerate(ledger.rows, 1):
+        writer.writerow(_harmless(cell) for cell in _cells(rank, row, ledger.targets))
+    return text.getvalue()
+
+
+def _cells(rank: int, row: Row, targets: tuple[str, ...]) -> Iterator[str | int]:
+    verdicts, first = dict(row.verdicts), row.places[0]
+    yield from (rank, row.kind, *(verdicts.get(chip, "") for chip in targets))
+    yield from (row.score, row.form, row.group, row.subject, row.question, first.path, first.line)
+    yield from (len(row.places), row.why, row.fingerprint)
+    yield from ("", "") if row.decision is None else (row.decision.said, row.decision.reason)
+
+
+def _harmless(cell: str | int) -> str | int:
+    if isinstance(cell, int):
+        return cell
+    text = visible(cell)
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+FORMS: dict[RowForm, str] = {
+    "gate": "check at run time",
+    "guard": "preprocessor check",
+    "build": "architectures that a build compiles for",
+    "list": "list of the chips that something is for",
+    "table": "table by chip",
+    "amount": "amount that chips differ in",
+    "finding": "finding of check",
+    "asked": "comparison that bwlint cannot evaluate",
+    "name": "generation in a name",
+    "product": "product name of a card",
+    "unit": "instruction or link that some chips lack",
+    "text": "text for people that names chips",
+    "word": "architecture name that nothing compares",
+}

@@ -1,13 +1,18 @@
-"""A matrix for people: operations down, chips across, and for each row the gate of its first "no"."""
+"""A matrix, operations down and chips across: for people, for a README (a table, a badge), and as JSON, an API
+(described by `matrix.schema.json`; version 1 gains keys but loses none)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, groupby
 from posixpath import commonpath
 from textwrap import wrap
+from typing import Any
+from xml.sax.saxutils import escape
 
+from bwlint.chips import chip as chip_of
+from bwlint.chips.cards import card, product
 from bwlint.matrix.proved import counts
 from bwlint.matrix.table import (
     CONFIRMED,
@@ -17,6 +22,7 @@ from bwlint.matrix.table import (
     UNKNOWN,
     YES,
     Cell,
+    CellChange,
     CellGate,
     CellProof,
     Matrix,
@@ -25,7 +31,10 @@ from bwlint.matrix.table import (
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.report import Setting, text
+from bwlint.report.audit import row_json
+from bwlint.report.encode import picked, plain, written
 from bwlint.report.inspection_table import shortened
+from bwlint.report.markdown import code, table
 from bwlint.report.snippet import Paint, columns
 from bwlint.report.words import to_look_at
 
@@ -48,7 +57,7 @@ _MEANINGS = {
 }
 
 
-def render(matrix: Matrix, setting: Setting, verbose: bool = False) -> str:
+def as_text(matrix: Matrix, setting: Setting, verbose: bool = False) -> str:
     """The rows by module, and what the words mean; with `verbose` every gate of a row and what receipts say."""
     lines = [*(_lines(matrix, setting, verbose) if matrix.rows else _without_rows(matrix)), *_apart(matrix)]
     return "".join(f"{line}\n" for line in lines)
@@ -204,3 +213,125 @@ def _gates(row: MatrixRow, matrix: Matrix, folder: str) -> Iterator[str]:
     for proof, chips in proved.items():
         by = visible(f"{proof.rung} on {proof.device}" if proof.device else proof.rung)
         yield f"      {proof.outcome} on {', '.join(chips)} by {by}: {visible(proof.reason)} ({visible(proof.receipt)})"
+
+
+def as_json(matrix: Matrix, setting: Setting) -> str:
+    return written(
+        setting.version,
+        targets=matrix.chips,
+        rows=[_row_json(row) for row in matrix.rows],
+        ungated=len(matrix.unasked),
+        left=[row_json(row) for row in matrix.left],
+        **picked(matrix, "apart", "asked", "skipped"),
+    )
+
+
+def _row_json(row: MatrixRow) -> dict[str, Any]:
+    return {
+        **picked(row, "module", "name", "path", "line", "left"),
+        "backend": row.backend or None,
+        "chips": {chip: cell_json(cell) for chip, cell in row.cells.items()},
+    }
+
+
+def cell_json(cell: Cell) -> dict[str, Any]:
+    receipts = {"receipts": plain(cell.proofs)} if cell.proofs else {}
+    return {"support": cell.word, "fallback": cell.arm or None, "gate": plain(cell.gate), **receipts}
+
+
+MOST_ROWS = 40
+"""Beyond so many, operations that work on every card are counted, and of the others the first are shown."""
+
+NOTHING = "No public operation with a check of the chip was found: nothing is answered.\n"
+"""An empty page would look like an all-clear."""
+WORDS = {YES: "yes", NO: "no", FALLBACK: "by another path", UNKNOWN: "no check decides"}
+
+
+def as_markdown(matrix: Matrix, setting: Setting, said: Sequence[str] = ()) -> str:
+    """`said` are the chips as the user wrote them; a sentence where there is no row."""
+    rows = operations(matrix)
+    if not rows:
+        return NOTHING
+    chips = asked(matrix)
+    cards = [card(chip_of(chip), said) for chip in chips]
+    told = [row for row in rows if len(rows) <= MOST_ROWS or not all(works(row, chip) for chip in chips)]
+    body = ((code(name(row)), *(_markdown_word(row.cells[chip]) for chip in chips)) for row in told[:MOST_ROWS])
+    lines = [*table(("operation", *cards), *body)] if told else []
+    if told[MOST_ROWS:]:
+        lines.append(f"{counted(len(told) - MOST_ROWS, 'more operation')} do not work on all of these cards.")
+    if len(told) < len(rows):
+        lines.append(f"{counted(len(rows) - len(told), 'more operation')} work on all of these cards.")
+    counts = (f"{supported(matrix, chip)} of {len(rows)} on {one}" for chip, one in zip(chips, cards, strict=True))
+    lines.append(f"Operations with a check of the chip that work, as bwlint reads the code: {', '.join(counts)}.")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _markdown_word(cell: Cell) -> str:
+    return WORDS[cell.word] + (f" ({cell.mark})" if cell.mark else "")
+
+
+def operations(matrix: Matrix) -> tuple[MatrixRow, ...]:
+    """The rows of operations, without those of their backends."""
+    return tuple(row for row in matrix.rows if not row.nested)
+
+
+def asked(matrix: Matrix) -> tuple[str, ...]:
+    """The chips asked about, as far as the matrix has them; else all of it."""
+    return tuple(chip for chip in matrix.asked if chip in matrix.chips) or matrix.chips
+
+
+def works(row: MatrixRow, chip: str) -> bool:
+    return row.cells[chip].word in (YES, FALLBACK)
+
+
+def supported(matrix: Matrix, chip: str) -> int:
+    """How many operations work on a chip, by whichever path."""
+    return sum(works(row, chip) for row in operations(matrix))
+
+
+def name(row: MatrixRow | CellChange) -> str:
+    """The operation with its module, and the backend where it is a row of a registry."""
+    return f"{row.module}.{row.name}" + (f"[{row.backend}]" if row.backend else "")
+
+
+INK, LABEL = "#ffffff", "#444444"
+FULL, PARTIAL, EMPTY, UNASKED = "#1f7a33", "#8a5a00", "#b3261e", "#5a5a5a"
+"""Behind the number: all, some or none of the operations work, or none checks the chip. Each with `INK` on it has the
+contrast that WCAG 2.2 asks of small text (4.5 to 1)."""
+
+_LETTER, _ROOM, _HEIGHT = 6.6, 12, 20
+"""Pixels: a letter of 11 px on average, what is left of the text and right of it together, the badge."""
+
+
+def as_badge(matrix: Matrix, setting: Setting, said: Sequence[str] = ()) -> str:
+    """The badge for the chips asked about; `said` are these as the user wrote them."""
+    chips = asked(matrix)
+    total, counts = len(operations(matrix)), [supported(matrix, chip) for chip in chips]
+    label = " | ".join(product(chip_of(chip), said) or chip for chip in chips)
+    numbers = [counts[0]] if len(set(counts)) == 1 else counts
+    value = f"{' | '.join(f'{count}/{total}' for count in numbers)} operations" if total else "no check of the chip"
+    color = UNASKED if not total else FULL if min(counts) == total else PARTIAL if any(counts) else EMPTY
+    return _badge(label, value, color)
+
+
+def _badge(label: str, value: str, color: str) -> str:
+    left, right = _badge_width(label), _badge_width(value)
+    told = escape(f"{label}: {value}", {'"': "&quot;"})
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{_HEIGHT}" '
+        f'role="img" aria-label="{told}">\n'
+        f"<title>{told}</title>\n"
+        f'<rect width="{left}" height="{_HEIGHT}" fill="{LABEL}"/>\n'
+        f'<rect x="{left}" width="{right}" height="{_HEIGHT}" fill="{color}"/>\n'
+        f'<g fill="{INK}" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">\n'
+        f"{_badge_text(label, 0, left)}{_badge_text(value, left, right)}</g>\n</svg>\n"
+    )
+
+
+def _badge_text(text: str, x: int, width: int) -> str:
+    """A text in its field; whatever font there is, it fills it."""
+    return f'<text x="{x + _ROOM // 2}" y="14" textLength="{width - _ROOM}">{escape(text)}</text>\n'
+
+
+def _badge_width(text: str) -> int:
+    return round(len(text) * _LETTER) + _ROOM

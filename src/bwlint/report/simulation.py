@@ -1,21 +1,24 @@
-"""A simulated run for people: what was asked, launched, raised and not answered, each with its place."""
+"""A simulated run, what was asked, launched, raised and not answered: for people, and its receipt (described by
+`simulation.schema.json`; version 1 gains keys but loses none)."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import Any
 
 from bwlint.confirm.simulate.records import Frame, Noted, Simulation
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.report import Setting, text
+from bwlint.report.encode import picked, written
 
 _PARTS = (("query", "asked"), ("launch", "would launch"), ("exception", "raises"), ("unanswered", "not answered"))
 _LONGEST = 72
 _LONGEST_SAID = 200
 
 
-def render(found: Simulation, setting: Setting) -> str:
+def as_text(found: Simulation, setting: Setting) -> str:
     """A part for each kind of what happened, a line a record."""
     return "".join(f"{line}\n" for line in _lines(found, setting))
 
@@ -61,3 +64,25 @@ def _place(frame: Frame | None) -> str:
     path = frame.path
     near = os.path.relpath(path) if path.startswith(os.getcwd() + os.sep) else path  # noqa: PTH109
     return f"{near}:{frame.line} {frame.function}"
+
+
+def as_json(found: Simulation, setting: Setting) -> str:
+    """All that was asked, launched, raised and not answered."""
+    ended = found.ended
+    return written(
+        setting.version,
+        chip=found.simulated.chip.name,
+        product=found.simulated.product.name if found.simulated.product else None,
+        assumed=found.simulated.assumed(),
+        ended={**picked(ended, "code", "trouble"), "seconds": round(ended.seconds, 3)},
+        processes=[record.what for record in found.of("start")],
+        queries=[_told(record, answer=record.said) for record in found.of("query")],
+        launches=[_told(record, kind=record.how, arguments=record.arguments) for record in found.of("launch")],
+        exceptions=[_told(record, message=record.said, **picked(record, "way")) for record in found.of("exception")],
+        unanswered=[_told(record, reason=record.said) for record in found.of("unanswered")],
+        **picked(found, "program", "missing"),
+    )
+
+
+def _told(record: Noted, **more: Any) -> dict[str, Any]:
+    return {**picked(record, "what", "where"), **more}

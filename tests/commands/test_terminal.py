@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from bwlint import __version__
-from bwlint.commands import checkout
+from bwlint.commands import terminal
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_pages_lie_in_the_repository(monkeypatch: pytest.MonkeyPatch, urls: tupl
     for url in urls:
         told["Project-URL"] = url
     monkeypatch.setattr("importlib.metadata.distribution", lambda _: SimpleNamespace(metadata=told))
-    assert checkout.home() == home
+    assert terminal.home() == home
 
 
 def test_without_a_distribution_there_is_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,4 +37,4 @@ def test_without_a_distribution_there_is_no_address(monkeypatch: pytest.MonkeyPa
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr("importlib.metadata.distribution", absent)
-    assert checkout.home() == ""
+    assert terminal.home() == ""

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from bwlint.cli import app
-from bwlint.commands.trees import trees
+from bwlint.report.summary import trees
 
 
 @pytest.mark.parametrize(
