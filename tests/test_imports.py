@@ -97,7 +97,7 @@ def test_what_leads_to_what_is_put_in_order_without_networkx(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("module", "own"),
     [
-        ("bwlint.confirm.driver.answering", ("bwlint.confirm.driver",)),
+        ("bwlint.confirm.driver.jobs", ("bwlint.confirm.driver",)),
         ("bwlint.confirm.slicing.inside", ("bwlint.confirm.slicing",)),
     ],
 )

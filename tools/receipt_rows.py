@@ -52,9 +52,9 @@ from bwlint.confirm.selftest.case import (
     PtxText,
     SelftestCase,
     Words,
+    all_cases,
     rendered,
 )
-from bwlint.confirm.selftest.cases import all_cases
 from bwlint.confirm.selftest.statics import static
 from bwlint.data import table
 from bwlint.model.images import Container, Image

@@ -20,11 +20,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from bwlint.chips import chip
-from bwlint.confirm import tools
-from bwlint.confirm.slicing.modules import File
-from bwlint.confirm.triton.attempt import assemble
-from bwlint.confirm.triton.compiling import compile_kernel, missing
-from bwlint.confirm.triton.cutting import cut_kernel, home_of
+from bwlint.confirm.machine import find
+from bwlint.confirm.slicing.modules import File, home_of
+from bwlint.confirm.triton.attempt import assemble, compile_kernel, cut_kernel, missing
 from bwlint.confirm.triton.signature import inferred
 from bwlint.confirm.workbench import Workbench
 from bwlint.readers.python.blocks import DEFAULT_STAGES, DEFAULT_WARPS
@@ -67,7 +65,7 @@ def main() -> int:
     rows: list[Row] = []
     version = ""
     with tempfile.TemporaryDirectory() as scratch:
-        world = Workbench(Path(scratch), tools.find({}, [str(one) for one in asked.trees], Path(scratch)))
+        world = Workbench(Path(scratch), find({}, [str(one) for one in asked.trees], Path(scratch)))
         for tree in asked.trees:
             for path, home, kernel in list(_kernels(tree, asked.products))[: asked.most]:
                 for taking in _ends(home, kernel):

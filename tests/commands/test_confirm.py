@@ -41,7 +41,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def no_tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bwlint.confirm.tools.find", lambda *_: ())
+    monkeypatch.setattr("bwlint.confirm.machine.find", lambda *_: ())
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ import pytest
 import small_binaries
 
 from bwlint.confirm import gpu
-from bwlint.confirm.ladder import receipts
-from bwlint.confirm.places import FindingPlace
+from bwlint.confirm.ladder import FindingPlace, receipts
 from bwlint.confirm.receipt import Attempt, Receipt
 from bwlint.model.findings import Finding
 

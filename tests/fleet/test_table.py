@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from bwlint.fleet.job import Checked, NotChecked
-from bwlint.fleet.listing import FleetSource
+from bwlint.fleet.job import Checked, FleetSource, NotChecked
 from bwlint.fleet.state import LastRun
 from bwlint.fleet.table import Fleet, concerned, fails, fleet_of
 from bwlint.model.findings import Category, Claim, FailOn, Finding, Region, Report, Severity

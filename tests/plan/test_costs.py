@@ -7,24 +7,26 @@ import math
 import pytest
 
 from bwlint.chips.links import link, wires
-from bwlint.plan import costs
+from bwlint.plan import compare
 
 HIDDEN, EXPERTS, CHOSEN, GPUS, LAYERS = 7168, 256, 8, 8, 58
 FP8, BF16 = wires()["fp8"], wires()["bf16"]
-WHOLE = costs.exchanged_bytes(HIDDEN, CHOSEN, FP8, BF16)
-REMOTE = costs.remote(WHOLE, GPUS)
-ONCE_A_GPU = costs.remote(costs.exchanged_bytes(HIDDEN, costs.gpus_reached(EXPERTS, CHOSEN, GPUS), FP8, BF16), GPUS)
+WHOLE = compare.exchanged_bytes(HIDDEN, CHOSEN, FP8, BF16)
+REMOTE = compare.remote(WHOLE, GPUS)
+ONCE_A_GPU = compare.remote(
+    compare.exchanged_bytes(HIDDEN, compare.gpus_reached(EXPERTS, CHOSEN, GPUS), FP8, BF16), GPUS
+)
 
 
 def test_the_bytes_of_a_layer() -> None:
-    assert CHOSEN * costs.token_bytes(HIDDEN, FP8) == 59136
-    assert CHOSEN * costs.token_bytes(HIDDEN, BF16) == 114688
+    assert CHOSEN * compare.token_bytes(HIDDEN, FP8) == 59136
+    assert CHOSEN * compare.token_bytes(HIDDEN, BF16) == 114688
     assert WHOLE == 173824
     assert REMOTE == 152096
 
 
 def test_a_copy_to_each_gpu() -> None:
-    assert f"{costs.gpus_reached(EXPERTS, CHOSEN, GPUS):.2f}" == "5.29"
+    assert f"{compare.gpus_reached(EXPERTS, CHOSEN, GPUS):.2f}" == "5.29"
     assert f"{ONCE_A_GPU / 1e3:.1f} kB" == "100.7 kB"
 
 
@@ -39,7 +41,7 @@ def test_the_bytes_of_all_layers() -> None:
 def test_the_time_of_a_token(name: str, unit: float, plain: str, once: str) -> None:
     places = len(plain.partition(".")[2])
     for amount, told in ((REMOTE, plain), (ONCE_A_GPU, once)):
-        seconds = costs.link_seconds(LAYERS * amount, 0, link(name).gb_per_s, 0)
+        seconds = compare.link_seconds(LAYERS * amount, 0, link(name).gb_per_s, 0)
         assert f"{seconds * unit:.{places}f}" == told
 
 
@@ -50,9 +52,9 @@ def test_fourteen_times() -> None:
 
 
 def test_an_all_reduce() -> None:
-    assert costs.reduced_bytes(HIDDEN, BF16, GPUS) == 2 * 7 / 8 * 7168 * 2 == 25088
-    assert costs.reduced_bytes(HIDDEN, BF16, 1) == 0
-    assert costs.REDUCTIONS_PER_LAYER == 2
+    assert compare.reduced_bytes(HIDDEN, BF16, GPUS) == 2 * 7 / 8 * 7168 * 2 == 25088
+    assert compare.reduced_bytes(HIDDEN, BF16, 1) == 0
+    assert compare.REDUCTIONS_PER_LAYER == 2
 
 
 @pytest.mark.parametrize(
@@ -60,13 +62,13 @@ def test_an_all_reduce() -> None:
     [("pcie5x16", 4, 2, 6, 6), ("nvlink5", 8, 2, 2, 2), ("cx7-200", 2, 2, 2, 2), ("pcie5x16", 1, 0, 0, 0)],
 )
 def test_hops(name: str, gpus: int, exchange: int, to_all: int, reduction: int) -> None:
-    assert costs.exchange_hops(link(name), gpus, False) == exchange
-    assert costs.exchange_hops(link(name), gpus, True) == to_all
-    assert costs.reduction_hops(link(name), gpus) == reduction
+    assert compare.exchange_hops(link(name), gpus, False) == exchange
+    assert compare.exchange_hops(link(name), gpus, True) == to_all
+    assert compare.reduction_hops(link(name), gpus) == reduction
 
 
 def test_latency_counts_for_each_hop() -> None:
-    assert costs.link_seconds(64e9, 2 * LAYERS, 64, 5) == pytest.approx(1 + 116 * 5e-6)
+    assert compare.link_seconds(64e9, 2 * LAYERS, 64, 5) == pytest.approx(1 + 116 * 5e-6)
 
 
 @pytest.mark.parametrize(
@@ -74,10 +76,10 @@ def test_latency_counts_for_each_hop() -> None:
 )
 def test_gpus_reached_are_those_of_the_formula(experts: int, chosen: int, gpus: int) -> None:
     told = gpus * (1 - math.comb(experts - experts // gpus, chosen) / math.comb(experts, chosen))
-    assert costs.gpus_reached(experts, chosen, gpus) == pytest.approx(told)
+    assert compare.gpus_reached(experts, chosen, gpus) == pytest.approx(told)
 
 
 def test_experts_that_tokens_choose() -> None:
-    assert costs.touched(8, 2, 1) == 0.25
-    assert costs.touched(8, 2, 2) == pytest.approx(1 - 0.75**2)
-    assert costs.touched(8, 8, 1) == 1
+    assert compare.touched(8, 2, 1) == 0.25
+    assert compare.touched(8, 2, 2) == pytest.approx(1 - 0.75**2)
+    assert compare.touched(8, 8, 1) == 1

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from plan.configs import DEEPSEEK_V3, GPT_OSS_120B, LLAMA_70B, MIXTRAL_8X7B, QWEN3_235B
 
-from bwlint.plan.model_config import load, parameters, shape
-from bwlint.plan.weights import is_fp8, weigh
+from bwlint.plan.model_config import is_fp8, load, parameters, shape, weigh
 from bwlint.settings.config import UsageError
 
 KINDS = [

@@ -13,10 +13,8 @@ from referencing import Registry, Resource
 
 import bwlint.report
 from bwlint.chips.links import wires
-from bwlint.plan.compare import compare
+from bwlint.plan.compare import Comparison, Load, compare, machine
 from bwlint.plan.launch import launches, with_suggestions
-from bwlint.plan.machine import machine
-from bwlint.plan.table import Comparison, Load
 from bwlint.report import Setting
 from bwlint.report import plan as plan_report
 from bwlint.report.plan import amount, duration

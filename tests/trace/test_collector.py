@@ -13,8 +13,7 @@ import pytest
 from small_binaries import cubin
 
 from bwlint.trace import collecting
-from bwlint.trace.lines import processes
-from bwlint.trace.receipt import KernelLaunch, Process
+from bwlint.trace.receipt import KernelLaunch, Process, processes
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler, no Linux"

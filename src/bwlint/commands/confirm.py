@@ -28,9 +28,9 @@ from bwlint.commands.terminal import (
     setting,
     write,
 )
-from bwlint.confirm.ladder import receipts
-from bwlint.confirm.places import places
-from bwlint.confirm.prepare import Allowed, prepared
+from bwlint.confirm.ladder import places, receipts
+from bwlint.confirm.machine import prepared
+from bwlint.confirm.workbench import Workbench
 from bwlint.model.escape import visible
 from bwlint.model.findings import Report
 from bwlint.report import html, renderer, simulation
@@ -42,12 +42,12 @@ from bwlint.sources.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from bwlint.chips import Chip
+    from bwlint.confirm.ladder import Locate
     from bwlint.confirm.machine import Machine
-    from bwlint.confirm.places import Locate
     from bwlint.confirm.receipt import Receipt
     from bwlint.confirm.selftest.bundle import Opened
     from bwlint.confirm.selftest.run import Result
-    from bwlint.confirm.workbench import Toolkit, Workbench
+    from bwlint.confirm.workbench import Toolkit
     from bwlint.model.findings import Finding, Severity
     from bwlint.report import Lines
     from bwlint.report.read import Log
@@ -169,7 +169,7 @@ def _write_receipts(
     findings: tuple[Finding, ...], given: _Given, options: dict[str, Any], stack: ExitStack
 ) -> tuple[Receipt, ...]:
     """Make the receipts, and put them where they were asked for."""
-    world, machine = prepared(_allowed(options), given.scanned, scratch_folder(stack))
+    world, machine = prepared(_allowed(options, scratch_folder(stack)), given.scanned)
     if machine.altered:
         say(f"bwlint: warning: {visible(machine.altered)}: its runs prove nothing\n")
     found = []
@@ -182,14 +182,22 @@ def _write_receipts(
     return tuple(found)
 
 
-def _allowed(options: dict[str, Any]) -> Allowed:
+def _allowed(options: dict[str, Any], scratch: Path) -> Workbench:
     try:
         arguments = tuple(shlex.split(options["nvcc_args"] or ""))
     except ValueError as error:
         raise click.UsageError(f"--nvcc-args: {error}") from None
     commands = Path(options["compile_commands"]) if options["compile_commands"] else None
     signature = tuple(options["signature"].split(",")) if options["signature"] else ()
-    allowed = Allowed(options["yes"], options["run_slices"], options["bench"], arguments, commands, signature=signature)
+    allowed = Workbench(
+        scratch,
+        may_launch=options["yes"],
+        may_slice=options["run_slices"],
+        bench=options["bench"],
+        nvcc_args=arguments,
+        commands=commands,
+        signature=signature,
+    )
     limit = options["time_limit"]
     return replace(allowed, limit=limit, compile_limit=max(limit, allowed.compile_limit)) if limit else allowed
 
@@ -207,14 +215,14 @@ def _close(found: tuple[Receipt, ...], options: dict[str, Any]) -> int:
 
 
 def _simulate(options: dict[str, Any], stack: ExitStack) -> int:
-    from bwlint.confirm.simulate import facts, program, records
+    from bwlint.confirm.simulate import program
 
     words = _program(options)
     folder = scratch_folder(stack)
     with put_right():
-        chip = facts.simulated(options["simulate"])
+        chip = program.simulated(options["simulate"])
         ended = program.run(words, chip, options["stand_in"], folder, options["time_limit"] or _SIMULATION_LIMIT)
-    found = records.read(chip, words, ended, folder)
+    found = program.read(chip, words, ended, folder)
     how = setting(options)
     as_json = simulation.as_json(found, how)
     if options["receipts"]:
@@ -267,8 +275,8 @@ def _submit(receipts: Sequence[str], output: str) -> int:
 def _selftest(options: dict[str, Any], stack: ExitStack) -> int:
     if options["paths"]:
         raise click.UsageError("--selftest takes no paths")
-    allowed = Allowed(limit=options["time_limit"]) if options["time_limit"] else Allowed()
-    world, machine = prepared(allowed, (), scratch_folder(stack))
+    allowed = Workbench(scratch_folder(stack))
+    world, machine = prepared(replace(allowed, limit=options["time_limit"] or allowed.limit), ())
     file = Path(options["bundle"]) if options["bundle"] else None
     if file is not None and not file.exists():
         return _build(file, _chip(options, world), world)

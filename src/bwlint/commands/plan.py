@@ -9,12 +9,9 @@ from bwlint.chips import group
 from bwlint.chips.launchers import launchers
 from bwlint.chips.links import wires
 from bwlint.commands.terminal import CLEAN, FOUND, put_right, say, write_table
-from bwlint.plan.compare import compare
+from bwlint.plan.compare import Comparison, JoinedGpus, Load, compare, machine
 from bwlint.plan.launch import launches, with_suggestions
-from bwlint.plan.machine import machine
-from bwlint.plan.model_config import load
-from bwlint.plan.table import Comparison, JoinedGpus, Load
-from bwlint.plan.weights import is_fp8
+from bwlint.plan.model_config import is_fp8, load
 from bwlint.report.plan import summary
 from bwlint.settings.config import UsageError
 from bwlint.sources.read import Unread, read_from_disk

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from datetime import datetime, timezone
 from typing import Any
@@ -11,18 +12,16 @@ from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, put_right, say, writ
 from bwlint.model.escape import visible
 from bwlint.report import trace as report
 from bwlint.sources.scratch import scratch_folder
-from bwlint.trace.choices import choices, requested
-from bwlint.trace.collecting import NotTraced, inherited, survivors
+from bwlint.trace.collecting import NotTraced, survivors
 from bwlint.trace.collecting import run as run_traced
-from bwlint.trace.lines import processes
-from bwlint.trace.receipt import Trace
+from bwlint.trace.receipt import Trace, choices, processes, requested
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
     command = tuple(options["command"])
     folder = scratch_folder(stack) / "lines"
     folder.mkdir()
-    environment = inherited()
+    environment = dict(os.environ)
     started = datetime.now(timezone.utc).isoformat(timespec="seconds")
     with put_right(NotTraced):
         ran = run_traced(

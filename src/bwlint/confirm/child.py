@@ -98,13 +98,11 @@ def run(
     heard = _Heard(kept)
     try:
         _bound(started.pid)
-        trouble = _listen(started, answer, heard, start + limit)
+        trouble = _listen(started, answer, heard, start, limit)
     except BaseException:
         # It leads a session of its own: no terminal sends it the Ctrl-C that ends us.
         end(started, mark)
         raise
-    if trouble == _LATE:
-        trouble = f"not done after {limit:g} s"
     code, trouble = ending(started, mark, trouble, "it does not go away, the driver may hold it")
     return Ended(
         code if code is not None and code >= 0 and not trouble else None,
@@ -114,9 +112,6 @@ def run(
         trouble,
         time.monotonic() - start,
     )
-
-
-_LATE = "late"
 
 
 def _memory_bound(memory: int | None) -> Callable[[], None] | None:
@@ -163,17 +158,17 @@ class _Heard:
         return (bytes(self.head) + gap + bytes(self.tail)).decode("utf-8", "replace")
 
 
-def _listen(started: subprocess.Popen[bytes], answer: int, heard: _Heard, deadline: float) -> str:
+def _listen(started: subprocess.Popen[bytes], answer: int, heard: _Heard, start: float, limit: float) -> str:
     """Read until both pipes are closed, which is when the child and its children are gone; the trouble, if any."""
     assert started.stdout is not None
-    output = started.stdout.fileno()
+    output, deadline, late = started.stdout.fileno(), start + limit, f"not done after {limit:g} s"
     with selectors.DefaultSelector() as ready, open(answer, "rb", buffering=0), started.stdout:
         ready.register(output, selectors.EVENT_READ)
         ready.register(answer, selectors.EVENT_READ)
         while ready.get_map():
             left = deadline - time.monotonic()
             if left <= 0:
-                return _LATE
+                return late
             for key, _ in ready.select(min(left, 0.2)):
                 piece = os.read(key.fd, _PIECE)
                 if not piece:
@@ -190,7 +185,7 @@ def _listen(started: subprocess.Popen[bytes], answer: int, heard: _Heard, deadli
     try:
         started.wait(max(deadline - time.monotonic(), 0.1))
     except subprocess.TimeoutExpired:
-        return _LATE
+        return late
     return ""
 
 

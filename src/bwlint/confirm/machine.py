@@ -1,4 +1,5 @@
-"""The machine and tree that a receipt describes: versions, changed packages, the commit."""
+"""The machine and tree that a receipt describes (versions, changed packages, the commit), and what a test run finds:
+GPUs, and programs of CUDA toolkits on PATH, in CUDA_HOME, in PyPI's wheels. No scanned tree names one."""
 
 from __future__ import annotations
 
@@ -7,13 +8,20 @@ import csv
 import hashlib
 import os
 import platform
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import re
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from bwlint import __version__
-from bwlint.confirm.workbench import Device, Toolkit
+from bwlint.chips.toolkits import version as numbers
+from bwlint.confirm import child, gpu
+from bwlint.confirm.compiling.compiler import is_plain
+from bwlint.confirm.workbench import Device, Toolkit, Workbench
 from bwlint.sources.worktree import commit_of, has_changes, top_of
 
 _TOOLS = (
@@ -104,7 +112,9 @@ def _commits(reals: Iterable[str]) -> Iterator[Commit]:
 
 def _packages(reals: Iterable[str]) -> Iterator[Package]:
     seen: set[tuple[str, str]] = set()
-    for found in (*_of_tools(), *_of_files(reals)):
+    # Those that `import` and the search for a toolkit would take: the first of each name.
+    of_tools = (found for name in _TOOLS for found in list(distributions(name=name))[:1])
+    for found in (*of_tools, *_of_files(reals)):
         key = _named(found)
         if key not in seen:
             seen.add(key)
@@ -117,12 +127,6 @@ def _named(found: Distribution) -> tuple[str, str]:
         return found.metadata["Name"] or "", found.version or ""
     except (LookupError, TypeError, ValueError, AttributeError, OSError):
         return "", ""
-
-
-def _of_tools() -> Iterator[Distribution]:
-    """Those that `import` and the search for a toolkit would take: the first of each name."""
-    for name in _TOOLS:
-        yield from list(distributions(name=name))[:1]
 
 
 def _of_files(reals: Iterable[str]) -> Iterator[Distribution]:
@@ -173,3 +177,106 @@ def _digest(path: Path) -> str:
     except (OSError, ValueError):
         return ""
     return base64.urlsafe_b64encode(digest.digest()).decode().rstrip("=")
+
+
+def prepared(allowed: Workbench, scanned: Sequence[str]) -> tuple[Workbench, Machine]:
+    """The world with what is found here, and the machine as receipts describe it. `scanned` are real paths of what is
+    judged. A program that lies in a scanned tree is no tool."""
+    toolkits = find(os.environ, scanned, allowed.scratch)
+    devices, no_device = gpu.devices(folder=allowed.scratch, trees=scanned)
+    machine = described(scanned, devices, no_device, toolkits, gpu.kernel_module())
+    found = replace(allowed, toolkits=toolkits, devices=devices, no_device=no_device)
+    return replace(found, altered=machine.altered, scanned=tuple(scanned)), machine
+
+
+WHEELS = ("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu12")
+_HOST_COMPILERS = ("g++", "c++")
+_HOMES = ("CUDA_HOME", "CUDA_PATH")
+_IN_WHEELS = re.compile(r"nvidia/(?:cu\d+|cuda_nvcc)/bin/ptxas")
+_VERSION = re.compile(r"\bV(\d+\.\d+\.\d+)")
+_LIMIT = 20.0
+_MOST_FOLDERS = 200
+
+
+def find(environment: Mapping[str, str], scanned: Sequence[str], scratch: Path) -> tuple[Toolkit, ...]:
+    """The toolkits that can run, the newest first. `scanned` are real paths, `scratch` is a folder that goes away."""
+    trust = _Trust.of(scanned)
+    places = _entries(environment) or [Path("/usr/bin")]
+    compilers = (trust.program(place / name) for name in _HOST_COMPILERS for place in places)
+    host = next(filter(None, compilers), None)
+    found: dict[Path, Toolkit] = {}
+    for origin, folder in _folders(environment):
+        ptxas, nvcc = trust.program(folder / "ptxas"), trust.program(folder / "nvcc")
+        program = ptxas or nvcc
+        if program is None or program.resolve() in found:
+            continue
+        version = _version_of(program, scratch)
+        if version:
+            found[program.resolve()] = Toolkit(ptxas, nvcc, version, origin, host)
+    return tuple(sorted(found.values(), key=lambda one: numbers(one.version), reverse=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Trust:
+    """Folders in which no program is looked for: what lies in the current one or in a scanned tree may be somebody
+    else's, however it is named, and so may a relative entry of PATH. The environment of the running Python may lie
+    there: its code is running already."""
+
+    avoided: tuple[Path, ...]
+    running: Path
+
+    @classmethod
+    def of(cls, scanned: Sequence[str]) -> _Trust:
+        trees = [path.parent if path.is_file() else path for path in map(Path, scanned)]
+        # From the root of the disk everything would be in the current folder.
+        folders = [folder for path in (Path.cwd(), *trees) if (folder := path.resolve()) != Path(folder.anchor)]
+        return cls(tuple(folders), Path(sys.prefix).resolve())
+
+    def program(self, path: Path) -> Path | None:
+        if not path.is_absolute() or not self._may(path.parent) or not is_plain(str(path)):
+            return None
+        try:
+            real = path.resolve()
+            runs = real.is_file() and os.access(real, os.X_OK)
+        except (OSError, RuntimeError):
+            return None
+        return path if runs and self._may(real) else None
+
+    def _may(self, path: Path) -> bool:
+        real = path.resolve()
+        around = [folder for folder in self.avoided if real.is_relative_to(folder)]
+        return all(self.running.is_relative_to(folder) and real.is_relative_to(self.running) for folder in around)
+
+
+def _folders(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    """Where programs of a toolkit may lie, and how that is known."""
+    for name in _HOMES:
+        if environment.get(name):
+            yield name, Path(environment[name], "bin")
+    for folder in _entries(environment):
+        yield "PATH", folder
+    yield from _wheels()
+
+
+def _entries(environment: Mapping[str, str]) -> list[Path]:
+    return [Path(entry) for entry in environment.get("PATH", "").split(os.pathsep)[:_MOST_FOLDERS] if entry]
+
+
+def _wheels() -> Iterator[tuple[str, Path]]:
+    """Folders of programs that pip installed for the running Python; nothing is imported."""
+    places = list(dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *sys.path]))
+    for name in WHEELS:
+        for distribution in metadata.distributions(name=name, path=[place for place in places if place]):
+            for file in distribution.files or ():
+                if _IN_WHEELS.fullmatch(file.as_posix()):
+                    yield f"{name} {distribution.version}", Path(str(distribution.locate_file(file))).parent
+
+
+def _version_of(program: Path, scratch: Path) -> str:
+    """ "13.5.37", or "" where the program does not start or is none of NVIDIA's."""
+    try:
+        ended = child.run([str(program), "--version"], limit=_LIMIT, folder=scratch, path=[str(program.parent)])
+    except OSError:
+        return ""
+    said = _VERSION.search(ended.output) if ended.code == 0 else None
+    return said[1] if said else ""

@@ -68,7 +68,11 @@ def answered(job: FleetJob) -> AnsweredJob:
             start_new_session=True,
         )
         try:
-            _tell(process, job)
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError):  # it is gone already, and its code says why
+                # Its stdin stays open: it ends with that, and so with this process, however that ends.
+                process.stdin.write(f"{job.told()}\n".encode())
+                process.stdin.flush()
             code: int | None = process.wait(job.asked.seconds)
         except subprocess.TimeoutExpired:
             code = None
@@ -77,14 +81,6 @@ def answered(job: FleetJob) -> AnsweredJob:
         out.seek(0)
         err.seek(0)
         return _judged(code, out.read(), err.read().decode("utf-8", "replace"), job)
-
-
-def _tell(process: subprocess.Popen[bytes], job: FleetJob) -> None:
-    """Its stdin stays open: it ends with that, and so with this process, however that ends."""
-    assert process.stdin is not None
-    with contextlib.suppress(BrokenPipeError):  # it is gone already, and its code says why
-        process.stdin.write(f"{job.told()}\n".encode())
-        process.stdin.flush()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -1,19 +1,19 @@
-"""Results stored between fleet runs: one for each source, and the last complete run."""
+"""Results stored between fleet runs, one for each source and the last complete run; and one run, which reuses them."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 from bwlint import __version__
-from bwlint.fleet.job import AskedOfAll, Checked, FleetJob, answer_of, packed_answer
-from bwlint.fleet.listing import FleetSource
+from bwlint.fleet.job import AsBefore, AskedOfAll, Checked, FleetJob, FleetSource, NotChecked, answer_of, packed_answer
+from bwlint.fleet.processes import AnsweredJob
 from bwlint.index.basis import basis
 from bwlint.index.packed import NotData, packed, unpacked
 
@@ -107,3 +107,34 @@ class FleetState:
         temporary = self.folder / f"{name}.tmp"
         temporary.write_bytes(data)
         temporary.replace(self.folder / name)
+
+
+Work = Callable[[Sequence[FleetJob]], Iterable[tuple[FleetJob, AnsweredJob]]]
+"""Who does the jobs: gives each with its answer, in any order."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoneSource:
+    """A source that is done; `said` is what its process said on stderr, and what could not be kept."""
+
+    source: FleetSource
+    answer: Checked | NotChecked
+    said: str
+
+
+def checked(
+    sources: Sequence[FleetSource], state: FleetState, work: Work, *, is_fresh: bool = False
+) -> Iterator[DoneSource]:
+    kept = {source: None if is_fresh else state.kept(source) for source in sources}
+    jobs = [FleetJob(source, state.asked, before.revision if before else "") for source, before in kept.items()]
+    for job, answered in work(jobs):
+        answer, said = answered.answer, answered.said
+        if isinstance(answer, AsBefore):
+            before = kept[job.source]
+            answer = before or NotChecked("an earlier run left no result for it")
+        elif isinstance(answer, Checked):
+            try:
+                state.keep(job, answered.data)
+            except OSError as error:
+                said += f"not kept: {error.strerror}\n"
+        yield DoneSource(job.source, answer, said)

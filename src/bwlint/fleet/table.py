@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.chips import parse_targets
-from bwlint.fleet.job import Checked, NotChecked
-from bwlint.fleet.listing import FleetSource
+from bwlint.fleet.job import Checked, FleetSource, NotChecked
 from bwlint.fleet.state import LastRun
 from bwlint.model.findings import FAIL_ON, SEVERITIES, Category, Claim, FailOn, Finding, Region, Report, Severity
 

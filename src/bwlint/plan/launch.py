@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from shlex import quote
 
 from bwlint.chips.backends import plan_of
 from bwlint.chips.launchers import Launcher, LaunchOption, PlanSpelling, launchers
-from bwlint.plan.containers import container_commands
-from bwlint.plan.table import Comparison, JoinedGpus, PlanCost, Split, Suggestion
+from bwlint.plan.compare import Comparison, JoinedGpus, PlanCost, Split, Suggestion
 
 _MOST_LAUNCHES = 8
 _MOST_WORDS = 2000
@@ -57,7 +56,9 @@ def launches(text: str, is_yaml: bool) -> list[LaunchLine]:
     if found:
         return found
     contained, taken = _in_containers(text) if is_yaml else ([], frozenset())
-    lines = (launch for launch in _in_shell(text) if launch.line not in taken)
+    commands = ((line, command) for line, command in _commands(text) if _may_launch(command))
+    found_in = (one for line, command in commands for one in _in_command(line, _words(command), "\n" in command))
+    lines = (launch for launch in found_in if launch.line not in taken)
     return sorted((*contained, *islice(lines, _MOST_LAUNCHES)), key=lambda launch: launch.line)[:_MOST_LAUNCHES]
 
 
@@ -122,12 +123,6 @@ def _in_containers(text: str) -> tuple[list[LaunchLine], frozenset[int]]:
             found.append(LaunchLine(launcher, command.lines[0], words))
             taken.update(command.lines)
     return found, frozenset(taken)
-
-
-def _in_shell(text: str) -> Iterator[LaunchLine]:
-    for line, command in _commands(text):
-        if _may_launch(command):
-            yield from _in_command(line, _words(command), "\n" in command)
 
 
 def _in_command(line: int, words: tuple[str, ...], has_lines: bool) -> Iterator[LaunchLine]:
@@ -253,19 +248,13 @@ def _options(words: Sequence[str], launcher: Launcher) -> Iterator[tuple[LaunchO
 def _present(launch: LaunchLine, gpus: int) -> tuple[Split, PlanSpelling] | None:
     if gpus == 1:
         return None if launch.split else (Split("one"), PlanSpelling("one", {}))
-    for split in _possible(gpus):
+    sizes = (size for size in range(1, gpus) if gpus % size == 0)
+    pipelines = (Split("TP+PP", tensor=size, pipeline=gpus // size) for size in sizes)
+    for split in (Split("EP", expert=gpus), Split("TP", tensor=gpus), *pipelines):
         for spelling in launch.launcher.spellings:
             if spelling.plan == split.kind and launch.split == _valued(spelling.options, split, gpus):
                 return split, spelling
     return None
-
-
-def _possible(gpus: int) -> Iterator[Split]:
-    yield Split("EP", expert=gpus)
-    yield Split("TP", tensor=gpus)
-    yield from (
-        Split("TP+PP", tensor=tensor, pipeline=gpus // tensor) for tensor in range(1, gpus) if gpus % tensor == 0
-    )
 
 
 def _wanted(launcher: Launcher, split: Split, gpus: int) -> dict[str, str]:
@@ -332,3 +321,96 @@ def _option(launcher: Launcher, role: str) -> LaunchOption:
 
 def _spelled(option: LaunchOption, value: str) -> list[str]:
     return [option.names[0]] if option.kind == "switch" else [option.names[0], value]
+
+
+_MOST_YAML_LINES = 4000
+_MOST_ITEMS = 400
+_LONGEST_LINE = 2000
+_KEY = re.compile(r"(?P<indent>[ \t]*(?:- +)?)(?P<key>command|args|entrypoint)[ \t]*:[ \t]*(?P<rest>\[.*)?(?:#.*)?$")
+_ITEM = re.compile(r"(?P<indent>[ \t]*)-[ \t]+(?P<item>\S.*)$")
+_SCALAR = re.compile(r"\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>(?:[^']|'')*)'|(?P<plain>[^\s,\[\]\"'][^,\[\]]*)")
+_PLAIN = re.compile(r"\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>(?:[^']|'')*)'|(?P<plain>[^\"'|>&*!{\[].*?)")
+_YAML_COMMENT = re.compile(r"\s+#.*$")
+_FIRST, _LAST = ("entrypoint", "command"), "args"
+
+
+@dataclass(slots=True)
+class ContainerCommand:
+    """What a container runs: the words of its lists, by key, and the 1-based lines that they stand in."""
+
+    lists: dict[str, list[str]] = field(default_factory=dict)
+    lines: list[int] = field(default_factory=list)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words in the order in which they are run, whatever the order of the keys."""
+        return tuple(word for key in (*_FIRST, _LAST) for word in self.lists.get(key, ()))
+
+
+def container_commands(text: str) -> Iterator[ContainerCommand]:
+    """The commands of a file that are lists of words, in order. One that holds a script is none: its lines are read."""
+    lines = text.split("\n")[:_MOST_YAML_LINES]
+    found: dict[tuple[int, int], ContainerCommand] = {}
+    scripts: set[tuple[int, int]] = set()
+    above: list[int] = []
+    for number, line in enumerate(lines):
+        if not line.strip():
+            continue
+        while above and _indent(lines[above[-1]]) >= _indent(line):
+            above.pop()
+        key = _KEY.match(line[:_LONGEST_LINE])
+        if key is None:
+            above.append(number)
+            continue
+        column = len(key["indent"])
+        begins = _indent(line) < column
+        owner = (number if begins else above[-1] if above else -1, column)
+        above.append(number)
+        items, last = _flow(lines, number) if key["rest"] else _block(lines, number, column)
+        if items is None:
+            scripts.add(owner)
+        else:
+            one = found.setdefault(owner, ContainerCommand())
+            one.lists.setdefault(key["key"], items)
+            one.lines += range(number + 1, last + 2)
+    yield from (one for owner, one in found.items() if owner not in scripts)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _flow(lines: Sequence[str], number: int) -> tuple[list[str] | None, int]:
+    """`[a, "b"]`, over several lines too, and its last line."""
+    text = lines[number].partition(":")[2]
+    for last in range(number, min(len(lines), number + _MOST_ITEMS)):
+        text += "" if last == number else f" {lines[last].strip()}"
+        if text.rstrip().endswith("]"):
+            inside = text.strip()[1:-1]
+            return [_scalar_word(match) for match in _SCALAR.finditer(inside)][:_MOST_ITEMS], last
+    return None, number
+
+
+def _block(lines: Sequence[str], number: int, column: int) -> tuple[list[str] | None, int]:
+    """Items below a key, each of one line, and the last of their lines; no items where one is a script."""
+    items: list[str] = []
+    last = number
+    for at in range(number + 1, min(len(lines), number + _MOST_ITEMS)):
+        line = lines[at].rstrip()
+        if not line or line.lstrip().startswith("#"):
+            continue
+        match = _ITEM.match(line)
+        if match is None or len(match["indent"]) < column:
+            break
+        scalar = _PLAIN.fullmatch(_YAML_COMMENT.sub("", match["item"]))
+        if scalar is None:
+            return None, number
+        items.append(_scalar_word(scalar))
+        last = at
+    return items, last
+
+
+def _scalar_word(scalar: re.Match[str]) -> str:
+    if scalar["double"] is not None:
+        return re.sub(r"\\(.)", r"\1", scalar["double"])
+    return scalar["single"].replace("''", "'") if scalar["single"] is not None else scalar["plain"].strip()

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bwlint.chips.links import Wire, share_for_weights
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
-from bwlint.plan.compare import copies
-from bwlint.plan.table import Comparison, PlanCost, Suggestion
+from bwlint.plan.compare import Comparison, PlanCost, Suggestion, copies
 from bwlint.report import Setting
 from bwlint.report.encode import picked, plain, written
 

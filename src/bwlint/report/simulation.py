@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from bwlint.confirm.simulate.records import Frame, Noted, Simulation
+from bwlint.confirm.simulate.program import Frame, Noted, Simulation
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.report import Setting, text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 import signal
@@ -122,8 +121,3 @@ def _lives(number: int, folder: Path) -> bool:
         return str(folder).encode() in Path(f"/proc/{number}/environ").read_bytes()
     except OSError:
         return False
-
-
-def inherited() -> dict[str, str]:
-    """The environment that the program gets."""
-    return dict(os.environ)

@@ -14,10 +14,9 @@ import pytest
 import small_binaries
 
 from bwlint.confirm import gpu
-from bwlint.confirm.gpu import chosen
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import launch
-from bwlint.confirm.workbench import Toolkit, Workbench
+from bwlint.confirm.workbench import Toolkit
 from bwlint.model.findings import BUILDER
 
 
@@ -319,11 +318,12 @@ def test_threads_and_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """A kernel is launched with the threads that it requires; pointers are buffers, numbers 0 and then 1."""
     jobs: list[dict[str, Any]] = []
 
-    def ask(job: Mapping[str, Any], world: Workbench) -> gpu.Answered:
+    def ask(job: Mapping[str, Any], **how: Any) -> gpu.Answered:
         jobs.append(dict(job))
-        return chosen.ask(job, world)
+        return own(job, **how)
 
-    monkeypatch.setattr(launch, "ask", ask)
+    own = gpu.ask
+    monkeypatch.setattr(gpu, "ask", ask)
     fake_gpu.install(tmp_path, monkeypatch, unnamed=[WIDE], kernels={WIDE: {"parameters": [8, 4, 1, 24]}})
     required = small_binaries.Kernel(WIDE, attributes=((0x10, struct.pack("<III", 32, 4, 2)),))
     found = of_source(tmp_path, "cluster", (required,), amounts=(2, 1, 1))

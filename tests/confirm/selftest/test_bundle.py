@@ -18,8 +18,7 @@ from bwlint.chips.devices import chip
 from bwlint.confirm import gpu, machine
 from bwlint.confirm.child import Ended
 from bwlint.confirm.selftest import bundle
-from bwlint.confirm.selftest.case import SelftestCase
-from bwlint.confirm.selftest.cases import all_cases
+from bwlint.confirm.selftest.case import SelftestCase, all_cases
 from bwlint.confirm.selftest.run import NoDevice, run
 from bwlint.confirm.workbench import Device, Toolkit, Workbench
 from bwlint.report.receipts import selftest_as_json

@@ -15,8 +15,7 @@ from ptxas import Folder, Ptxas
 
 from bwlint.chips import Chip
 from bwlint.chips.devices import chip
-from bwlint.confirm.selftest.case import NotForChip, PtxText, SelftestCase, rendered
-from bwlint.confirm.selftest.cases import all_cases
+from bwlint.confirm.selftest.case import NotForChip, PtxText, SelftestCase, all_cases, rendered
 from bwlint.confirm.selftest.statics import Static, compiled_for, static
 
 OLDEST = "13.0.88"

@@ -12,28 +12,17 @@ from typing import Any
 
 import pytest
 
-from bwlint.confirm.simulate.facts import simulated
-from bwlint.confirm.simulate.inside import (
-    ctypes_libraries,
-    cupy_answers,
-    cute_compiler,
-    extensions,
-    facts,
-    journal,
-    numba_answers,
-    starts,
-    torch_builds,
-    torch_tensors,
-)
+from bwlint.confirm.simulate.inside import facts, hooks, library_answers, processes, torch_answers
+from bwlint.confirm.simulate.program import simulated
 
 
 @pytest.fixture(autouse=True)
 def noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, str]]]:
     """What is written down: kinds and what."""
     (tmp_path / "job.json").write_text(json.dumps({"facts": simulated("12.1").facts(), "stand_ins": ["mine._C"]}))
-    monkeypatch.setenv(journal.FOLDER, str(tmp_path))
+    monkeypatch.setenv(facts.FOLDER, str(tmp_path))
     found: list[tuple[str, str]] = []
-    monkeypatch.setattr(journal, "note", lambda kind, what, **_: found.append((kind, what)))
+    monkeypatch.setattr(facts, "note", lambda kind, what, **_: found.append((kind, what)))
     facts._job.cache_clear()
     yield found
     facts._job.cache_clear()
@@ -102,13 +91,13 @@ def same(one: FakeTensor) -> FakeTensor:
     ],
 )
 def test_where_a_tensor_says_it_is(func: Any, args: Any, kwargs: Any, kind: type, lies_on: str) -> None:
-    found = torch_tensors._plainly(func, args, dict(kwargs), OnGpu, TORCH)
+    found = torch_answers._plainly(func, args, dict(kwargs), OnGpu, TORCH)
     assert (type(found), found.on) == (kind, lies_on)
 
 
 def test_what_is_changed_in_place_stays_itself() -> None:
     one = OnGpu()
-    assert torch_tensors._plainly(same, (one,), {}, OnGpu, TORCH) is one
+    assert torch_answers._plainly(same, (one,), {}, OnGpu, TORCH) is one
 
 
 class Operation:
@@ -128,7 +117,7 @@ class Operation:
 
 
 def operate(operation: Operation, given: dict[tuple[str, str], Any]) -> Any:
-    return torch_tensors._operation(operation, (OnGpu(),), {}, given, contextlib.nullcontext(), OnGpu, TORCH)
+    return torch_answers._operation(operation, (OnGpu(),), {}, given, contextlib.nullcontext(), OnGpu, TORCH)
 
 
 def test_an_operation_in_python_is_run(noted: list[tuple[str, str]]) -> None:
@@ -146,7 +135,7 @@ def test_an_operation_without_a_kernel_is_a_launch(noted: list[tuple[str, str]])
 
 def test_an_extension_is_neither_built_nor_guessed(noted: list[tuple[str, str]]) -> None:
     module: Any = SimpleNamespace()
-    torch_builds.apply(module)
+    hooks.for_builds(module)
     built = module.load(name="ext", sources=["x.cu"])
     with pytest.raises(facts.Unanswered):
         built.forward(3)
@@ -154,10 +143,10 @@ def test_an_extension_is_neither_built_nor_guessed(noted: list[tuple[str, str]])
 
 
 def test_only_named_modules_are_taken_to_be_there() -> None:
-    finder = extensions.NamedFinder()
+    finder = hooks.NamedFinder()
     found = finder.find_spec("mine._C")
     assert found is not None and finder.find_spec("mine._D") is None
-    assert isinstance(finder.create_module(found), extensions.UnbuiltExtension)
+    assert isinstance(finder.create_module(found), hooks.UnbuiltExtension)
 
 
 def test_a_library_that_lacks_cuda_stands_in_and_no_other(tmp_path: Path, noted: list[tuple[str, str]]) -> None:
@@ -170,7 +159,7 @@ def test_a_library_that_lacks_cuda_stands_in_and_no_other(tmp_path: Path, noted:
             return name
 
     fake: Any = SimpleNamespace(CDLL=Library)
-    ctypes_libraries.apply(fake)
+    hooks.for_ctypes(fake)
     for name in ("kernels.so", "plain.so"):
         (tmp_path / name).write_bytes(b"")
     call = Library(str(tmp_path / "kernels.so"))["launch"]
@@ -186,11 +175,11 @@ def test_a_library_that_lacks_cuda_stands_in_and_no_other(tmp_path: Path, noted:
 
 def test_cupy_and_numba_speak_of_the_chip(noted: list[tuple[str, str]]) -> None:
     cupy: Any = SimpleNamespace(cuda=SimpleNamespace(device=SimpleNamespace(), runtime=SimpleNamespace()))
-    cupy_answers.apply(cupy)
+    library_answers.for_cupy(cupy)
     cupy.RawKernel("source", "k")((1,), (32,), (5,))
     assert (cupy.cuda.Device().compute_capability, cupy.cuda.runtime.getDeviceCount()) == ("121", 1)
     numba: Any = SimpleNamespace(dispatcher=SimpleNamespace(CUDADispatcher=type("D", (), {"py_func": operate})))
-    numba_answers.apply(numba)
+    library_answers.for_numba(numba)
     numba.dispatcher.CUDADispatcher().call((1,), None)
     assert numba.get_current_device().compute_capability == (12, 1)
     assert numba.get_current_device().MULTIPROCESSOR_COUNT == 48
@@ -201,7 +190,7 @@ def test_cupy_and_numba_speak_of_the_chip(noted: list[tuple[str, str]]) -> None:
 
 def test_kernels_of_cute_are_not_compiled(noted: list[tuple[str, str]]) -> None:
     cute: Any = SimpleNamespace()
-    cute_compiler.apply(cute)
+    library_answers.for_cute(cute)
     cute.compile["--opt"](Operation(), 1)(2)
     assert [(kind, what.rpartition(".")[2]) for kind, what in noted] == [("launch", "Operation")] * 2
 
@@ -222,4 +211,4 @@ def test_kernels_of_cute_are_not_compiled(noted: list[tuple[str, str]]) -> None:
 )
 def test_builds_are_refused_and_questions_are_not(event: str, arguments: Any, refused: bool) -> None:
     with pytest.raises(facts.Unanswered) if refused else contextlib.nullcontext():
-        starts._heard(event, arguments)
+        processes._heard(event, arguments)

@@ -15,7 +15,7 @@ from referencing import Registry, Resource
 import bwlint.report
 from bwlint import cli
 from bwlint.chips import all_chips
-from bwlint.confirm.simulate.facts import simulated
+from bwlint.confirm.simulate.program import simulated
 from bwlint.settings.config import UsageError
 
 SCHEMAS = Path(bwlint.report.__file__).parent

@@ -11,9 +11,8 @@ import pytest
 from bwlint.chips import chip
 from bwlint.confirm import child
 from bwlint.confirm.slicing import sandbox, seccomp
-from bwlint.confirm.slicing.closure import Cutout
+from bwlint.confirm.slicing.closure import Cutout, Slice
 from bwlint.confirm.slicing.sandbox import SandboxRun, run_slice
-from bwlint.confirm.slicing.slices import Slice
 
 pytestmark = pytest.mark.skipif(seccomp.unavailable() is not None, reason="there is no filter of system calls here")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import bwlint
-from bwlint.confirm.slicing.slices import Slice, cut
+from bwlint.confirm.slicing.closure import Slice, cut
 from bwlint.model.findings import Claim, Region
 
 IMPORTS = (
@@ -264,7 +264,7 @@ def test_a_slice_is_the_same_each_time(tmp_path: Path) -> None:
     assert isinstance(cut_out(tmp_path, source, gate), Slice)
     line = IMPORTS.count("\n") + 2
     code = (
-        "import sys; from bwlint.confirm.slicing.slices import cut; from bwlint.model.findings import Claim, Region\n"
+        "import sys; from bwlint.confirm.slicing.closure import cut; from bwlint.model.findings import Claim, Region\n"
         f"at = Region({line}, 4, {line}, {4 + len(gate)})\n"
         f"print(cut(sys.argv[1], Claim('gate', '', subject={gate!r}, at=at)))"
     )

@@ -11,7 +11,7 @@ import pytest
 from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs.assemble import attempt
 from bwlint.confirm.slicing import seccomp
-from bwlint.confirm.triton import compiling
+from bwlint.confirm.triton import attempt as triton
 from bwlint.confirm.workbench import Subject, Workbench
 from bwlint.model.findings import Claim, Finding, Region
 
@@ -167,7 +167,7 @@ HARM = {
 @needs_triton
 @pytest.mark.parametrize("harm", sorted(HARM))
 def test_harm(harm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "LONGEST", 2.0)
+    monkeypatch.setattr(triton, "LONGEST", 2.0)
     text = kernels("64").replace(
         "from pkg.sizes import WIDE",
         f"""
@@ -194,7 +194,7 @@ def test_a_triton_of_the_tree_is_no_compiler(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "triton").mkdir()
     (tmp_path / "triton/__init__.py").write_text("raise SystemExit\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert compiling.missing((str(tmp_path),)) == "the installed Triton is itself the code under test"
+    assert triton.missing((str(tmp_path),)) == "the installed Triton is itself the code under test"
 
 
 @pytest.mark.parametrize(
@@ -212,4 +212,4 @@ def test_a_triton_of_the_tree_is_no_compiler(tmp_path: Path, monkeypatch: pytest
     ],
 )
 def test_answers_that_are_none(answer: bytes) -> None:
-    assert compiling._read(answer, "", 0.0, 1, ["12.0"]).trouble == "the kernel ended without an answer"
+    assert triton._ran(answer, "", 0.0, 1, ["12.0"]).trouble == "the kernel ended without an answer"

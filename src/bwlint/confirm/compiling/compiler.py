@@ -1,22 +1,27 @@
 """One run of nvcc or ptxas in a folder of its own, and what they say.
 
 nvcc never sees a path of the scanned tree but those of include folders, whose letters were checked: it is given a file
-of ours that includes the one in question.
+of ours that includes the one in question. Paths are
+checked before a compiler or a reader gets them.
 """
+
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH116, PTH123
 
 from __future__ import annotations
 
 import os
 import re
+import stat
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from bwlint.confirm import child
-from bwlint.confirm.compiling.paths import is_plain, within
 from bwlint.confirm.workbench import Toolkit
+from bwlint.sources.worktree import is_in
 
 KEPT = 2 << 20
 """Bytes of messages that are read: ptxas has one for every line that it refuses."""
@@ -88,21 +93,16 @@ class CompilerRun:
         """The lines of messages, without the lines of source that follow them. A source can include any file that its
         user can read: one that is no header of the tree, of the system or of a toolkit, because
         receipts are made to be sent around."""
-        return tuple(self._said())
-
-    def _said(self) -> Iterator[str]:
-        for line in self.output.splitlines():
-            if not _TELLS.match(line):
-                continue
+        found: list[str] = []
+        for line in filter(_TELLS.match, self.output.splitlines()):
             placed = _PLACED.match(line)
-            if self._may_tell(placed["path"] if placed else line):
-                yield line.rstrip()
+            place = placed["path"] if placed else line
+            # A text that is no absolute path is none of a file.
+            if not place.startswith("/") or any(within(place, folder) for folder in (*self.folders, *_SYSTEM)):
+                found.append(line.rstrip())
             else:
-                yield f"{placed[0] if placed else ''}an error in a file that is no header of the tree"
-
-    def _may_tell(self, place: str) -> bool:
-        """Whether messages may tell of a file; a text that is no absolute path is none of a file."""
-        return not place.startswith("/") or any(within(place, folder) for folder in (*self.folders, *_SYSTEM))
+                found.append(f"{placed[0] if placed else ''}an error in a file that is no header of the tree")
+        return tuple(found)
 
     @property
     def knows_target(self) -> bool:
@@ -134,24 +134,22 @@ class Bench:
         return (self.root, str(program.resolve().parents[1])) if program is not None else (self.root,)
 
 
-def to_ptx(bench: Bench, source: str, options: tuple[str, ...], target: str) -> CompilerRun:
-    """PTX of a source for one target ("sm_120a"), with the lines that it came from."""
-    return _nvcc(bench, source, ("-ptx", "-lineinfo", *options), target, "unit.ptx")
+_ASKED = {"ptx": ("-ptx", "-lineinfo"), "cubin": ("-cubin",), "ii": ("-E",), "fatbin": ("-fatbin",)}
+"""Options for what nvcc makes: PTX with the lines that it came from, a cubin, the text of device code behind the
+preprocessor, a fatbin for the targets that other options name."""
 
 
-def to_cubin(bench: Bench, source: str, options: tuple[str, ...], target: str) -> CompilerRun:
-    """A cubin of a source for one target ("sm_120a")."""
-    return _nvcc(bench, source, ("-cubin", *options), target, "unit.cubin")
-
-
-def preprocessed(bench: Bench, source: str, options: tuple[str, ...], target: str) -> CompilerRun:
-    """The text of a source behind the preprocessor, as device code of one target sees it."""
-    return _nvcc(bench, source, ("-E", *options), target, "unit.ii")
-
-
-def built(bench: Bench, source: str, options: tuple[str, ...]) -> CompilerRun:
-    """A fatbin of a source, for the targets that the options name."""
-    return _nvcc(bench, source, ("-fatbin", *options), "", "unit.fatbin")
+@lru_cache(maxsize=256)
+def compiled(bench: Bench, what: str, source: str, options: tuple[str, ...], target: str = "") -> CompilerRun:
+    """What nvcc makes of a source for one target ("sm_120a"). Each is made once a run: several findings are of one
+    file."""
+    folder, toolkit = _folder(bench.scratch), bench.toolkit
+    (folder / "unit.cu").write_text(source, encoding="utf-8", errors="surrogateescape")
+    assert toolkit.nvcc is not None and toolkit.host_compiler is not None
+    number = target.removeprefix("sm_")
+    code = ["-gencode", f"arch=compute_{number},code=sm_{number}"] if target else []
+    start = [str(toolkit.nvcc), "-w", "-ccbin", str(toolkit.host_compiler), *code, *_ASKED[what]]
+    return _run(bench, [*start, *options, "unit.cu", "-o", f"unit.{what}"], toolkit.nvcc, folder, f"unit.{what}")
 
 
 @lru_cache(maxsize=256)
@@ -163,18 +161,6 @@ def assembled(bench: Bench, ptx: Path, target: str, *more: str) -> CompilerRun:
     (folder / "unit.ptx").symlink_to(ptx)
     command = [str(bench.toolkit.ptxas), f"-arch={target}", *more, "unit.ptx", "-o", "unit.cubin"]
     return _run(bench, command, bench.toolkit.ptxas, folder, "unit.cubin")
-
-
-@lru_cache(maxsize=256)
-def _nvcc(bench: Bench, source: str, options: tuple[str, ...], target: str, out: str) -> CompilerRun:
-    """Each is made once a run: several findings are of one file."""
-    folder, toolkit = _folder(bench.scratch), bench.toolkit
-    (folder / "unit.cu").write_text(source, encoding="utf-8", errors="surrogateescape")
-    assert toolkit.nvcc is not None and toolkit.host_compiler is not None
-    number = target.removeprefix("sm_")
-    code = ["-gencode", f"arch=compute_{number},code=sm_{number}"] if target else []
-    command = [str(toolkit.nvcc), "-w", "-ccbin", str(toolkit.host_compiler), *code, *options, "unit.cu", "-o", out]
-    return _run(bench, command, toolkit.nvcc, folder, out)
 
 
 def _run(bench: Bench, command: Sequence[str], program: Path, folder: Path, out: str) -> CompilerRun:
@@ -201,3 +187,48 @@ def _folder(scratch: Path) -> Path:
     if not is_plain(str(scratch)):
         raise OSError(f"{scratch} has letters that nvcc would pass to a shell")
     return Path(tempfile.mkdtemp(prefix="made-", dir=scratch))
+
+
+# In double quotes a shell leaves these alone; nvcc takes a comma for the end of a value.
+_PLAIN = re.compile(r"[\w./+:@%= ~-]*")
+
+
+def is_plain(path: str) -> bool:
+    """Whether nvcc can be given a path: it writes its commands for a shell, between double quotes."""
+    return _PLAIN.fullmatch(path) is not None
+
+
+def is_file(path: str) -> bool:
+    """Whether a path names a plain file: no device, no pipe."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def beginning(path: str, most: int) -> bytes:
+    """As many bytes of a plain file; b"" for what is none, or cannot be read."""
+    if not is_file(path):
+        return b""
+    try:
+        with open(path, "rb") as file:
+            return file.read(most)
+    except OSError:
+        return b""
+
+
+def within(path: str, folder: str) -> bool:
+    """Whether a path is a folder or in it, all links followed."""
+    return is_in(_real(path), _real(folder))
+
+
+def same_file(one: str, other: str) -> bool:
+    return one == other or _real(one) == _real(other)
+
+
+@lru_cache(maxsize=8192)
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path

@@ -13,10 +13,8 @@ from typing import Any
 from bwlint.chips import Target, spelling
 from bwlint.chips.atoms import atom
 from bwlint.chips.instructions import parse, verdict
-from bwlint.confirm.compiling.compiler import CompilerRun, Message, cut
-from bwlint.confirm.compiling.flagged import Lines, flagged
-from bwlint.confirm.compiling.listing import ListedFunction, ListedStatement, Listing
-from bwlint.confirm.compiling.paths import same_file
+from bwlint.confirm.compiling.compiler import CompilerRun, Message, cut, same_file
+from bwlint.confirm.compiling.listing import Lines, ListedFunction, ListedStatement, Listing, flagged
 from bwlint.confirm.workbench import Subject
 from bwlint.model.findings import Outcome
 from bwlint.model.images import DRIVER_CALL, Cubin
@@ -70,6 +68,10 @@ class AssemblyCase:
     listing: Listing
     cubin: CompilerRun
     own: bool
+
+    @property
+    def name(self) -> str:
+        return self.subject.claim.subject
 
     @property
     def errors(self) -> tuple[Message, ...]:
@@ -146,7 +148,9 @@ def slow(case: AssemblyCase) -> TargetAnswer:
     if isinstance(said, str):
         return undecided(said)
     for one in found:
-        calls = {call for kernel in said.kernels for call in kernel.driver_calls if _in_kernel(one, kernel.name, said)}
+        # A function that kernels call may be in each.
+        around = [kernel for kernel in said.kernels if kernel.name == one.function] or said.kernels
+        calls = {call for kernel in around for call in kernel.driver_calls}
         wanted = _expected(one.head)
         if wanted and wanted in calls:
             reason = f"the cubin for {case.target} calls {wanted}"
@@ -215,7 +219,8 @@ def static_assertion(subject: Subject, target: str, made: CompilerRun) -> Target
         rest = made.output[found.end() :]
         following = _OTHER_ERROR.search(rest)
         context = rest[: following.start()] if following else rest
-        if re.search(r"(?i)cluster", found[0] + context[:2000]) and _names(context + found[0], subject.real):
+        names_file = any(path in context + found[0] for path in (subject.real, os.path.realpath(subject.real)))
+        if names_file and re.search(r"(?i)cluster", found[0] + context[:2000]):
             return TargetAnswer("confirmed", f"nvcc for {target}: {cut(found[0].strip())}", cut(found[0].strip(), 1000))
     if made.path is None:
         return not_compiled(made, target)
@@ -249,10 +254,6 @@ def is_arch(name: str) -> bool:
     return _ARCH.fullmatch(name) is not None
 
 
-def _name(case: AssemblyCase) -> str:
-    return case.subject.claim.subject
-
-
 def is_charged(name: str, case: AssemblyCase) -> bool:
     """Whether another instruction or wrapper is one of which the same could be claimed."""
     found = atom(name)
@@ -264,15 +265,15 @@ def is_charged(name: str, case: AssemblyCase) -> bool:
 
 def _statements(case: AssemblyCase) -> list[ListedStatement]:
     """The flagged statement in the listing, as often as it is there."""
-    if atom(_name(case)) is not None:
+    if atom(case.name) is not None:
         # Its functions hold other statements too: those count that the finding could be about.
         return [
             one
             for one in case.listing.statements(inline=True)
             if _is_meant(one, case)
-            and any(_has(name, _name(case)) for name in (one.function, *(frame.function for frame in one.frames)))
+            and any(_has(name, case.name) for name in (one.function, *(frame.function for frame in one.frames)))
         ]
-    head = parse(_name(case)).head
+    head = parse(case.name).head
     lines = case.lines
     if not head or lines is None:
         return []
@@ -290,8 +291,8 @@ def _left_out(case: AssemblyCase) -> TargetAnswer:
     reason, said = f"the flagged place is not in the PTX for {target}", ""
     if not any(one.is_kernel for one in listing.functions()):
         reason = f"nothing of it becomes a kernel for {target}"
-    elif atom(_name(case)) is not None and listing.names(lambda name: _has(name, _name(case))):
-        reason = f"`{_name(case)}` is compiled for {target} without an instruction: its header leaves that out"
+    elif atom(case.name) is not None and listing.names(lambda name: _has(name, case.name)):
+        reason = f"`{case.name}` is compiled for {target} without an instruction: its header leaves that out"
     elif case.errors:
         said = case.errors[0].text
         reason += f", of which ptxas refuses another: {cut(said)}"
@@ -357,15 +358,6 @@ def _expected(head: str) -> str:
     extent = next((word for word in words if re.fullmatch(r"[1-5]d", word)), "")
     tile = "im2col" if any(word.startswith("im2col") for word in words) else "tile"
     return f"{DRIVER_CALL}tensor_{extent}_{tile}_{way}"
-
-
-def _in_kernel(statement: ListedStatement, kernel: str, image: Cubin) -> bool:
-    """Whether a statement is in a kernel; one in a function that kernels call may be in each."""
-    return statement.function == kernel or all(one.name != statement.function for one in image.kernels)
-
-
-def _names(text: str, path: str) -> bool:
-    return path in text or os.path.realpath(path) in text
 
 
 @lru_cache(maxsize=32)

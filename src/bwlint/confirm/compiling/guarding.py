@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from bwlint.confirm.compiling.compiler import Bench, CompilerRun, preprocessed
-from bwlint.confirm.compiling.evidence import TargetAnswer
-from bwlint.confirm.compiling.flagged import text_of
-from bwlint.confirm.compiling.paths import same_file
+from bwlint.confirm.compiling.compiler import Bench, CompilerRun, compiled, same_file
+from bwlint.confirm.compiling.evidence import TargetAnswer, undecided
+from bwlint.confirm.compiling.listing import text_of
 from bwlint.confirm.compiling.units import units
 from bwlint.confirm.workbench import Subject, Workbench
 from bwlint.readers.cuda.lexer import clean
 
-_MARK = "bwlint_is_compiled"
+_MARK = b"bwlint_is_compiled"
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<name>[a-z]+)\b(?P<rest>(?:[^\\\n]|\\.|\\\n)*)", re.MULTILINE)
 _OPENING = frozenset({"if", "ifdef", "ifndef"})
 _BRANCHES = frozenset({"elif", "elifdef", "elifndef", "else"})
@@ -39,12 +38,8 @@ _MOST_TARGETS = 60
 _MOST_DIRECTIVES = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What the preprocessor showed, with details for the receipt."""
-
-    seen: TargetAnswer
-    details: dict[str, Any]
+Told = tuple[TargetAnswer, dict[str, Any]]
+"""What the preprocessor showed, with details for the receipt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +69,16 @@ def test(subject: Subject, world: Workbench, bench: Bench, note: Callable[[str, 
     before, foreign = _skeleton(directives, flagged)
     asked = claim.targets[:_MOST_TARGETS]
     if not foreign:
-        answers = _answers(asked, partial(preprocessed, bench, before, ()), note, _is_marked, stops=False)
+        preprocess = partial(compiled, bench, "ii", before, ())
+        answers = _answers(asked, preprocess, note, lambda made: _MARK in map(bytes.strip, _lines(made)), stops=False)
         return _compare(subject, asked, answers, {"test": "alone"}, False)
     found: Told | str = "no file that nvcc could preprocess for this claim"
-    content = _content(directives, flagged)
+    following = next((one.line for one in directives if one.line > flagged.end_line), flagged.end_line + 1000)
+    content = range(flagged.end_line + 1, following)
     for unit in units(subject, world):
-        details = {
-            "test": "in its file",
-            "unit": unit.path,
-            "macros of others": sorted(foreign),
-            **unit.options.details(),
-        }
-        preprocess = partial(preprocessed, bench, unit.source, unit.options.taken)
+        others = {"macros of others": sorted(foreign), **unit.options.details()}
+        details = {"test": "in its file", "unit": unit.path, **others}
+        preprocess = partial(compiled, bench, "ii", unit.source, unit.options.taken)
         judge = partial(_survives, path=subject.real, wanted=content)
         answers = _answers(asked, preprocess, note, judge, stops=True)
         found = _compare(subject, asked, answers, details, True)
@@ -96,27 +89,21 @@ def test(subject: Subject, world: Workbench, bench: Bench, note: Callable[[str, 
 
 def _directives(text: str) -> list[_Directive]:
     """The directives of a file, comments and the insides of strings blanked."""
-    blanked = _without_comments(text)
+    code = clean(text)
+    pieces, end = [], 0
+    for start, stop in code.comments:  # a directive goes on behind a comment of several lines
+        pieces += [code.text[end:start], code.text[start:stop].replace("\n", "\\\n")]
+        end = stop
+    blanked = "".join((*pieces, code.text[end:]))
     found: list[_Directive] = []
     line, seen = 1, 0
     for match in _DIRECTIVE.finditer(blanked):
         line += blanked.count("\n", seen, match.start())
         seen = match.start()
-        end = line + match[0].count("\n")
-        found.append(_Directive(line, end, match["name"], match["rest"]))
+        found.append(_Directive(line, line + match[0].count("\n"), match["name"], match["rest"]))
         if len(found) >= _MOST_DIRECTIVES:
             break
     return found
-
-
-def _without_comments(text: str) -> str:
-    """The text blanked, with as many lines. A directive goes on behind a comment of several lines."""
-    code = clean(text)
-    pieces, end = [], 0
-    for start, stop in code.comments:
-        pieces += [code.text[end:start], code.text[start:stop].replace("\n", "\\\n")]
-        end = stop
-    return "".join((*pieces, code.text[end:]))
 
 
 def _skeleton(directives: list[_Directive], flagged: _Directive) -> tuple[str, set[str]]:
@@ -143,7 +130,8 @@ def _skeleton(directives: list[_Directive], flagged: _Directive) -> tuple[str, s
     conditions = [before[index] for index in own] + [flagged]
     foreign = _foreign(before, conditions)
     # What is still open needs no closing: nvcc -E would complain, so it is closed.
-    return f"{text}{flagged.text}#undef {_MARK}\n{_MARK}\n" + "#endif\n" * (len(opened) + 1), foreign
+    mark = _MARK.decode()
+    return f"{text}{flagged.text}#undef {mark}\n{mark}\n" + "#endif\n" * (len(opened) + 1), foreign
 
 
 def _foreign(before: list[_Directive], conditions: list[_Directive]) -> set[str]:
@@ -195,16 +183,6 @@ def _answers(
     return found
 
 
-def _is_marked(made: CompilerRun) -> bool:
-    return any(line.strip() == _MARK.encode() for line in _lines(made))
-
-
-def _content(directives: list[_Directive], flagged: _Directive) -> range:
-    """The lines of code between a directive and the next one."""
-    following = next((one.line for one in directives if one.line > flagged.end_line), flagged.end_line + 1000)
-    return range(flagged.end_line + 1, following)
-
-
 def _survives(made: CompilerRun, path: str, wanted: range) -> bool | str:
     """Whether one of the lines of a file is left; a string where none could be, or the file was not reached."""
     if not any(line.strip() for line in clean(text_of(path)).text.split("\n")[wanted.start - 1 : wanted.stop - 1]):
@@ -239,17 +217,16 @@ def _compare(
     fails = [target for target, answer in answers.items() if answer is False]
     unknown = {target: answer for target, answer in answers.items() if isinstance(answer, str)}
     details = {**details, "holds": holds, "fails": fails, **({"not told": unknown} if unknown else {})}
-    certain = getattr(claim, "certain", ())
     beyond = [target for target in holds if target not in claim.holds]
-    short = [target for target in fails if target in certain or (not open_ and target in claim.holds)]
+    short = [target for target in fails if target in claim.certain or (not open_ and target in claim.holds)]
     if beyond or short:
         wrong = [f"holds for {', '.join(beyond)}"] if beyond else []
         wrong += [f"fails for {', '.join(short)}"] if short else []
-        return Told(TargetAnswer("refuted", f"nvcc's preprocessor: the test {' and '.join(wrong)}"), details)
+        return TargetAnswer("refuted", f"nvcc's preprocessor: the test {' and '.join(wrong)}"), details
     if unknown or len(answers) < len(asked):
         first = next(iter(unknown.values()), "not all targets were tried")
-        return Told(TargetAnswer("inconclusive", f"nvcc's preprocessor: {first}"), details)
+        return undecided(f"nvcc's preprocessor: {first}"), details
     missed = [target for target in fails if target in claim.holds]
     if missed:
-        return Told(TargetAnswer("inconclusive", f"in this build the test fails for {', '.join(missed)} too"), details)
-    return Told(TargetAnswer("confirmed", f"nvcc's preprocessor agrees: {claim.says}"), details)
+        return undecided(f"in this build the test fails for {', '.join(missed)} too"), details
+    return TargetAnswer("confirmed", f"nvcc's preprocessor agrees: {claim.says}"), details

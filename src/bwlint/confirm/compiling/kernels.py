@@ -9,9 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from bwlint.confirm.compiling.compiler import Bench, CompilerRun, to_cubin
+from bwlint.confirm.compiling.compiler import Bench, CompilerRun, compiled
 from bwlint.confirm.compiling.evidence import read_cubin
-from bwlint.confirm.compiling.flagged import text_of
+from bwlint.confirm.compiling.listing import text_of
 from bwlint.confirm.compiling.units import TranslationUnit, units
 from bwlint.confirm.workbench import Subject, Toolkit, Workbench
 from bwlint.model.findings import Region
@@ -63,7 +63,7 @@ def built_kernels(subject: Subject, world: Workbench, target: str) -> BuiltKerne
     bench = Bench(world.scratch, world.compile_limit, toolkit, subject.root)
     first: BuiltKernels | None = None
     for unit in units(subject, world):
-        made = to_cubin(bench, unit.source, unit.options.taken, target)
+        made = compiled(bench, "cubin", unit.source, unit.options.taken, target)
         found = _of_unit(subject, unit, made, target, toolkit)
         if found.kernels or made.trouble:
             return found
@@ -105,9 +105,9 @@ def meant(path: str, at: Region, kernels: Sequence[Kernel]) -> Kernels:
     place may be in a kernel, or name one: in its statement, in what the words of that were set to, in the function
     around it, in one that calls this; or be in a class that a kernel is instantiated with."""
     code, places = _read(path)
-    offset = _offset(code, at)
-    if offset is None:
+    if at.line > code.text.count("\n") + 1:
         return ()
+    offset = min(code.offset(at.line, 0) + max(at.column - 1, 0), len(code.text))
     named: dict[str, list[Kernel]] = {}
     for kernel in kernels:
         named.setdefault(readable(kernel.name).rpartition("::")[2], []).append(kernel)
@@ -125,19 +125,14 @@ def _read(path: str) -> tuple[Code, Scopes]:
     return code, scopes(code.text, directives(code))
 
 
-def _offset(code: Code, at: Region) -> int | None:
-    if at.line > code.text.count("\n") + 1:
-        return None
-    return min(code.offset(at.line, 0) + max(at.column - 1, 0), len(code.text))
-
-
 def _texts(code: Code, places: Scopes, offset: int) -> Iterator[str]:
     """Stretches of a source that may name the kernels that an offset is about, the nearest first."""
     text, function = code.text, places.function(offset)
     if function is not None and function.kernel:
         yield function.name
         return
-    statement = _statement(text, offset)
+    start, end = max(text.rfind(end, 0, offset) for end in ";{}") + 1, _ENDS.search(text, offset)
+    statement = text[start : end.start() if end else len(text)]
     yield statement
     if function is None:
         return
@@ -147,12 +142,6 @@ def _texts(code: Code, places: Scopes, offset: int) -> Iterator[str]:
     called = re.compile(rf"\b{re.escape(function.name)}\s*[<(]")
     callers = [one for one in places.functions if one is not function and called.search(text, one.open, one.close)]
     yield " ".join(text[one.open : one.close] for one in callers[:_MOST_CALLERS])
-
-
-def _statement(text: str, offset: int) -> str:
-    start = max(text.rfind(end, 0, offset) for end in ";{}") + 1
-    end = _ENDS.search(text, offset)
-    return text[start : end.start() if end else len(text)]
 
 
 def _set_to(body: str, words: Sequence[str]) -> Iterator[str]:

@@ -9,10 +9,16 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from operator import attrgetter
 
 from bwlint.chips.instructions import parse
+from bwlint.confirm.compiling.compiler import beginning, same_file
+from bwlint.model.findings import Region
+from bwlint.readers.cuda.assembly import ASM
+from bwlint.readers.cuda.lexer import clean, matching
 from bwlint.readers.ptx import statements
 
 MOST = 64 << 20
@@ -101,7 +107,7 @@ class Listing:
         """The functions that have a body here."""
         for index, (line, name, is_kernel) in enumerate(self._headers):
             stop = self._headers[index + 1][0] if index + 1 < len(self._headers) else len(self.lines) + 1
-            first = bisect.bisect_right(self._locs, line, key=_line)
+            first = bisect.bisect_right(self._locs, line, key=attrgetter("line"))
             inside = first < len(self._locs) and self._locs[first].line < stop
             bounds = self._bounds.get(line, {})
             threads = bounds.get("maxntid", bounds.get("reqntid"))
@@ -130,7 +136,7 @@ class Listing:
             yield self._statement(parse(said).head, line, line + text.count("\n", begin, stop))
 
     def frames_at(self, line: int) -> tuple[SourceFrame, ...]:
-        index = bisect.bisect_right(self._locs, line, key=_line) - 1
+        index = bisect.bisect_right(self._locs, line, key=attrgetter("line")) - 1
         header = self._header(line)
         # What stands before the first .loc of a function belongs to none of the function before it.
         return self._frames(index) if index >= 0 and header and self._locs[index].line > header[0] else ()
@@ -225,5 +231,47 @@ class Listing:
         self._locs.append(_Loc(number, at, found[4] or "", parent))
 
 
-def _line(loc: _Loc) -> int:
-    return loc.line
+MOST_SOURCE = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines of a file, the last one included."""
+
+    path: str
+    first: int
+    last: int
+
+    def hold(self, frames: Iterable[SourceFrame]) -> bool:
+        """Whether one of these source lines is among them."""
+        return any(self.first <= frame.line <= self.last and same_file(frame.path, self.path) for frame in frames)
+
+
+def flagged(path: str, at: Region) -> Lines:
+    """The lines of a place, with all of the asm statement around it: a compiler names the line on which that begins."""
+    first, last = at.line, at.end_line if at.end_column > 1 else max(at.line, at.end_line - 1)
+    for begin, end in _assembly(path):
+        if begin <= first <= end:
+            return Lines(path, begin, max(end, last))
+    return Lines(path, first, last)
+
+
+@lru_cache(maxsize=16)
+def text_of(path: str) -> str:
+    """The text of a source, "" where it is too long or no plain file, or cannot be read."""
+    data = beginning(path, MOST_SOURCE + 1)
+    return "" if len(data) > MOST_SOURCE else data.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+@lru_cache(maxsize=16)
+def _assembly(path: str) -> tuple[tuple[int, int], ...]:
+    """The first and last lines of the asm statements of a file."""
+    blanked = clean(text_of(path)).text
+    found = []
+    line, seen = 1, 0
+    for match in ASM.finditer(blanked):
+        end = matching(blanked, match.end() - 1, 100_000)
+        line += blanked.count("\n", seen, match.start())
+        seen = match.start()
+        found.append((line, line + blanked.count("\n", match.start(), max(end, match.end()))))
+    return tuple(found)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.chips import Target, spelling
-from bwlint.confirm.compiling.paths import is_file, is_plain, within
+from bwlint.confirm.compiling.compiler import cut, is_file, is_plain, within
 
 COMMANDS = "compile_commands.json"
 _PLACES = (COMMANDS, f"build/{COMMANDS}", f"out/{COMMANDS}")
@@ -99,12 +99,13 @@ def sift(arguments: Sequence[str], folder: str, root: str, unit: str) -> Options
     words = list(arguments[:_MOST_ARGUMENTS])
     at = 0
     while at < len(words):
-        word = words[at]
-        following = words[at + 1] if at + 1 < len(words) else None
-        at += 1 + sieve.take(word, following)
+        at += 1 + sieve.take(words[at], words[at + 1] if at + 1 < len(words) else None)
     if len(arguments) > _MOST_ARGUMENTS:
         sieve.drop(f"{len(arguments) - _MOST_ARGUMENTS} more arguments")
-    return sieve.options()
+    dropped = sieve.dropped[:_MOST_LISTED]
+    if len(sieve.dropped) > _MOST_LISTED:
+        dropped.append(f"... and {len(sieve.dropped) - _MOST_LISTED} more")
+    return Options(tuple(sieve.taken), tuple(dropped), tuple(sieve.targets), tuple(sieve.outside))
 
 
 @dataclass(slots=True)
@@ -116,12 +117,6 @@ class _Sieve:
     dropped: list[str] = field(default_factory=list)
     targets: dict[str, None] = field(default_factory=dict)
     outside: dict[str, None] = field(default_factory=dict)
-
-    def options(self) -> Options:
-        dropped = self.dropped[:_MOST_LISTED]
-        if len(self.dropped) > _MOST_LISTED:
-            dropped.append(f"... and {len(self.dropped) - _MOST_LISTED} more")
-        return Options(tuple(self.taken), tuple(dropped), tuple(self.targets), tuple(self.outside))
 
     def take(self, word: str, following: str | None) -> int:
         """Take or drop one word; how many of those behind it belong to it."""
@@ -141,7 +136,7 @@ class _Sieve:
         return used
 
     def drop(self, shown: str) -> None:
-        self.dropped.append(shown if len(shown) <= _LONGEST_LISTED else f"{shown[: _LONGEST_LISTED - 3]}...")
+        self.dropped.append(cut(shown, _LONGEST_LISTED))
 
     def _other(self, word: str, following: str | None) -> int:
         if word in _WITH_VALUE and following is not None:
@@ -161,11 +156,8 @@ class _Sieve:
         if form in ("-D", "-U"):
             pattern = _DEFINE if form == "-D" else _NAME
             return self._add(f"{form}{value}") if pattern.fullmatch(value) else _SHELL
-        for path in value.split(",") if form != "-include" else (value,):
-            reason = self._path(form, path)
-            if reason:
-                return reason
-        return ""
+        paths = value.split(",") if form != "-include" else [value]
+        return next(filter(None, (self._path(form, path) for path in paths)), "")
 
     def _path(self, form: str, value: str) -> str:
         if not value or not is_plain(value) or not is_plain(self.folder):

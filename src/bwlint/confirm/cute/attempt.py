@@ -98,10 +98,6 @@ class _OperationQuestion:
     targets: Mapping[str, str]
     direct: bool
 
-    @property
-    def on(self) -> tuple[str, ...]:
-        return tuple(self.targets.values())
-
 
 def _missing(scanned: tuple[str, ...]) -> str | None:
     """Why nothing can be asked here; None where it can. What lies in a scanned tree is not asked."""
@@ -137,7 +133,11 @@ def _verdict(told: Mapping[str, OperationAnswer], asked: _OperationQuestion, pac
     that the claim is about is taken, and refused elsewhere: what is never refused is not looked at by the package. Code
     that multiplies with what the chips take, too, may have a way of its own for them."""
     said: list[str] = []
-    ways = [name for name, one in told.items() if _MULTIPLIES.fullmatch(name) and any(map(one.takes, asked.on))]
+    ways = [
+        name
+        for name, one in told.items()
+        if _MULTIPLIES.fullmatch(name) and any(map(one.takes, asked.targets.values()))
+    ]
     if ways and not asked.direct:
         return "inconclusive", f"`{ways[0]}` stands there too, which {package} takes for one of the chips"
     for name, one in told.items():
@@ -166,7 +166,7 @@ def _named(subject: Subject) -> Iterator[str]:
         if not real.endswith(".py") or not is_in(os.path.realpath(real), subject.root):
             continue
         module = _module(real)
-        if module is None or not module.imports_cutlass:
+        if module is None or not any(name.partition(".")[0] == "cutlass" for name, _ in module.names.values()):
             continue
         if claim.subject == _TENSOR_MEMORY and path == home:
             yield _ALLOCATES
@@ -180,10 +180,6 @@ class _Module:
     tree: ast.Module
     text: SourceText
     names: Mapping[str, tuple[str, str]]
-
-    @property
-    def imports_cutlass(self) -> bool:
-        return any(module.partition(".")[0] == "cutlass" for module, _ in self.names.values())
 
     def operations(self, at: Region) -> Iterator[str]:
         """Full names of operations at a place, and of those that the statement of the module around it calls."""
@@ -208,9 +204,8 @@ class _Module:
 
 def _is_operation(name: str) -> bool:
     """Whether a name is one of the package, and of something that is issued, as far as bwlint's own tables know."""
-    if _MULTIPLIES.fullmatch(name) or name.rpartition(".")[2] in _OWN_KERNELS:
-        return _NAME.fullmatch(name) is not None
-    return _NAME.fullmatch(name) is not None and operation_in(name) is not None
+    is_known = _MULTIPLIES.fullmatch(name) or name.rpartition(".")[2] in _OWN_KERNELS or operation_in(name) is not None
+    return bool(is_known and _NAME.fullmatch(name))
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""Errors of the driver by number (cuda.h), and what groups of them say. Both sides of a job import this."""
+"""Numbers that both sides of a job know: the driver's errors (cuda.h), what groups of them say, and words of probes."""
 
 INVALID_VALUE = 1
 INVALID_IMAGE = 200
@@ -16,5 +16,13 @@ NO_MACHINE_CODE = frozenset({NO_BINARY, INVALID_PTX, INVALID_SOURCE, NOT_SUPPORT
 580.159) says of cubins for other chips whose header was edited to name it."""
 TOO_MUCH_ASKED = frozenset({INVALID_VALUE, LAUNCH_OUT_OF_RESOURCES})
 """Of a launch that asks for more memory or threads than there are, before the first instruction."""
+LAUNCH_REFUSED = TOO_MUCH_ASKED | {COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_CLUSTER_SIZE}
+"""Of a launch of what the device does not have."""
+BAD_IMAGE = NO_MACHINE_CODE | {INVALID_IMAGE, UNSUPPORTED_PTX_VERSION}
 FAULTS = frozenset({700, 714, 715, 716, 717, 718, 719})
 """Of a kernel that runs and should not: illegal address, illegal instruction and their like."""
+
+UNTOUCHED = 0xA5A5A5A5
+"""What a buffer for results is filled with."""
+DONE = 0x600D
+GIVEN_UP = 0xFFFFFFFF

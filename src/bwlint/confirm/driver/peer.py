@@ -21,10 +21,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from bwlint.confirm.driver.calls import Driver, Refused
-from bwlint.confirm.driver.images import content
-from bwlint.confirm.driver.session import MOST_BUFFER
-from bwlint.confirm.driver.words import DONE, GIVEN_UP, UNTOUCHED
+from bwlint.confirm.driver.errors import DONE, GIVEN_UP, UNTOUCHED
+from bwlint.confirm.driver.session import MOST_BUFFER, Driver, Refused, addresses, content
 
 _ATTRIBUTES = ("CUdevice_P2PAttribute", "CU_DEVICE_P2P_ATTRIBUTE_")
 _ALREADY = 704
@@ -64,11 +62,7 @@ class _Side:
 
     def read(self, at: Any, words: int) -> array[int]:
         self.enter()
-        host = bytearray(words * 4)
-        self.driver("cuMemcpyDtoH", host, at, len(host))
-        found = array("I")
-        found.frombytes(bytes(host))
-        return found
+        return self.driver.words(at, words)
 
     def kernel(self, image: bytes, name: str) -> Any:
         self.enter()
@@ -76,7 +70,7 @@ class _Side:
 
     def launch(self, kernel: Any, threads: int, *given: Any) -> None:
         self.enter()
-        table = (ctypes.c_void_p * len(given))(*(ctypes.addressof(one) for one in given))
+        table = addresses(given)
         self.driver("cuLaunchKernel", kernel, 1, 1, 1, threads, 1, 1, 0, 0, ctypes.addressof(table), 0)
 
     def wait(self) -> None:
@@ -137,21 +131,15 @@ def _copy(here: _Side, there: _Side, job: dict[str, Any]) -> dict[str, Any]:
     source = here.buffer(words, 0)
     # No stretch of it is like another one.
     host = bytearray(Random(1).randbytes(words * 4))
-    sent = array("I")
-    sent.frombytes(bytes(host))
+    sent = array("I", bytes(host))
     driver("cuMemcpyHtoD", source, host, len(host))
-    driver("cuMemcpyPeer", target, there.context, source, here.context, words * 4)
+    ends = (target, there.context, source, here.context)
+    driver("cuMemcpyPeer", *ends, words * 4)
     there.wait()
     got = there.read(target, words)
     wrong = 0 if got == sent else sum(one != other for one, other in zip(got, sent, strict=True))
     here.enter()
-    start, end = driver("cuEventCreate", 0), driver("cuEventCreate", 0)
-    driver("cuEventRecord", start, 0)
-    for _ in range(repeat):
-        driver("cuMemcpyPeerAsync", target, there.context, source, here.context, words * 4, 0)
-    driver("cuEventRecord", end, 0)
-    driver("cuEventSynchronize", end)
-    seconds = float(driver("cuEventElapsedTime", start, end)) / 1000
+    seconds = driver.milliseconds(repeat, lambda: driver("cuMemcpyPeerAsync", *ends, words * 4, 0)) / 1000
     return {"wrong": wrong, "gigabytes_per_second": words * 4 * repeat / seconds / 1e9 if seconds else 0.0}
 
 

@@ -1,6 +1,6 @@
 """Talk to the GPU through a child process, which may hang, crash or print without end.
 
-A job is a dictionary, and so is its answer; `driver.jobs` and `driver.steps` say which there are. The child is the only
+A job is a dictionary, and so is its answer; `driver.jobs` and `driver.peer` say which there are. The child is the only
 code that loads a driver, and it loads no library of a scanned tree.
 """
 
@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bwlint.chips.wording import listed
 from bwlint.confirm import child
-from bwlint.confirm.workbench import Device
+from bwlint.confirm.receipt import Attempt, Rung, not_eligible, not_requested
+from bwlint.confirm.workbench import Device, Workbench
+from bwlint.model.findings import BUILDER, Claim
 
-_START = (
-    "import json, sys; sys.path[:0] = json.loads(sys.argv[1]); from bwlint.confirm.driver.answering import main; main()"
-)
+_START = "import json, sys; sys.path[:0] = json.loads(sys.argv[1]); from bwlint.confirm.driver.jobs import main; main()"
 _OWN = Path(__file__).parents[3]
 _LIBRARIES, _DEVICES = "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"
 _SET = {
@@ -59,6 +60,11 @@ class Answered:
         found = (self.answer or {}).get("steps", [])
         return [step for step in found if isinstance(step, dict)] if isinstance(found, list) else []
 
+    @property
+    def failed(self) -> str:
+        """The first error of its steps, in words; "" where there is none."""
+        return next((text for text in map(failure, self.steps) if text), "")
+
 
 def ask(job: Mapping[str, Any], *, folder: Path, limit: float, trees: Sequence[str] = ()) -> Answered:
     """Do one job in a child, within `limit` seconds, in the scratch folder `folder`. `trees` are what was scanned, as
@@ -68,7 +74,10 @@ def ask(job: Mapping[str, Any], *, folder: Path, limit: float, trees: Sequence[s
     libraries = [entry for entry in os.environ.get(_LIBRARIES, "").split(os.pathsep) if _is_open(entry, closed)]
     if libraries:
         kept[_LIBRARIES] = os.pathsep.join(libraries)
-    command = [sys.executable, "-I", "-c", _START, json.dumps(_imported_from(closed))]
+    # What the child imports from besides its interpreter's own: our folder, and the open ones of sys.path.
+    interpreters = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()]
+    others = [entry for entry in sys.path if _is_open(entry, [*closed, *interpreters])]
+    command = [sys.executable, "-I", "-c", _START, json.dumps(list(dict.fromkeys([str(_OWN), *others])))]
     try:
         ended = child.run(
             command, limit=limit, folder=folder, environment={**kept, **_SET}, stdin=json.dumps(job).encode()
@@ -115,13 +124,6 @@ def _read(answer: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _imported_from(closed: Sequence[Path]) -> list[str]:
-    """The folders that the child imports from besides its interpreter's own: ours, and the open ones of sys.path."""
-    prefixes = [Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()]
-    others = [entry for entry in sys.path if _is_open(entry, [*closed, *prefixes])]
-    return list(dict.fromkeys([str(_OWN), *others]))
-
-
 def _is_open(entry: str, closed: Sequence[Path]) -> bool:
     """Whether an entry of a path is a folder, told in full, that is not the current one and lies in none of these."""
     folder = Path(entry)
@@ -129,3 +131,48 @@ def _is_open(entry: str, closed: Sequence[Path]) -> bool:
         return False
     real = folder.resolve()
     return real != Path.cwd() and not any(real.is_relative_to(one.resolve()) for one in closed)
+
+
+def chosen(rung: Rung, claim: Claim, world: Workbench) -> Device | Attempt:
+    """The first GPU that the claim is about; else the attempt that says why none is."""
+    if not world.devices:
+        return not_eligible(rung, world.no_device)
+    if not claim.chips:
+        return not_eligible(rung, "the claim names no chip")
+    found = next((device for device in world.devices if device.capability in claim.chips), None)
+    if found is not None:
+        return found
+    there = list(dict.fromkeys(device.capability for device in world.devices))
+    have = f"the device is {there[0]}" if len(world.devices) == 1 else f"the devices are {listed(there)}"
+    return not_eligible(rung, f"{have}, the claim is about {listed(claim.chips)}", {"devices": there})
+
+
+def for_amounts(rung: Rung, claim: Claim, world: Workbench) -> Device | Attempt:
+    """The same for a claim about amounts that a kernel of our own can ask for."""
+    if claim.subject == BUILDER:
+        return not_requested(rung, "a builder refuses it while it compiles: there is nothing to launch")
+    found = chosen(rung, claim, world)
+    if isinstance(found, Device) and not claim.amounts:
+        return not_eligible(rung, "the claim names no amount")
+    return found
+
+
+def ask_on(world: Workbench, job: Mapping[str, Any]) -> Answered:
+    return ask(job, folder=world.scratch, limit=world.limit, trees=world.scanned)
+
+
+SHARE = 0.8
+"""Of the time of a child, what the steps for many images may take: the rest is for the driver to come up."""
+
+
+def ask_steps(
+    world: Workbench, device: Device, steps: Sequence[Mapping[str, Any]], image: str | Mapping[str, Any] = ""
+) -> Answered:
+    """Have a device take steps with an image; without one, with all those that the steps load, as far as time is."""
+    of = {"image": image} if image else {"seconds": world.limit * SHARE}
+    return ask_on(world, {"do": "image", "device": device.ordinal, **of, "steps": steps})
+
+
+def about(device: Device) -> dict[str, str]:
+    """A device as the details of an attempt name it."""
+    return {"device": device.name, "capability": device.capability, "driver": device.driver}

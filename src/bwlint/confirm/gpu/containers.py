@@ -40,7 +40,6 @@ class ContainerPart:
     at: int
     image: dict[str, Any]
     linked_from: tuple[dict[str, Any], ...] = ()
-    targets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,9 @@ def _lot(path: str, found: Binary, copies: _Copies) -> Lot:
     faults = found.faults
     for container in whole[:MOST]:
         try:
-            parts.append(_part(container, found, copies))
+            objects = tuple(copies.image(one, found) for one in found.containers if one.at in container.linked_from)
+            name = f"the {found.form}" if found.form in _BARE else f"the container at offset {container.at}"
+            parts.append(ContainerPart(name, container.at, copies.image(container, found), objects))
         except (ReadError, OSError) as error:
             # What was made so far may well show that something loads.
             faults = (*faults, str(error))
@@ -101,14 +102,9 @@ def _sources(subject: Subject, folder: Path) -> Iterator[tuple[str, ByteSource |
         for file in _files(real):
             yield from _opened(file, str(file), folder, "")
         return
-    member = _member(subject.claim.path or subject.finding.path, real)
-    yield from _opened(real, real.name, folder, member)
-
-
-def _member(path: str, archive: Path) -> str:
-    """The member that a finding's path names behind its archive ("" for the archive as a whole, or no archive)."""
-    _, found, member = path.rpartition(f"{archive.name}/")
-    return member if found else ""
+    # The member that the path names behind its archive; "" for the archive as a whole, or no archive.
+    _, found, member = (subject.claim.path or subject.finding.path).rpartition(f"{real.name}/")
+    yield from _opened(real, real.name, folder, member if found else "")
 
 
 def _opened(path: Path, name: str, folder: Path, member: str) -> Iterator[tuple[str, ByteSource | None, str]]:
@@ -139,17 +135,6 @@ def _files(folder: Path) -> Iterator[Path]:
             one = Path(path, name)
             if _is_wanted(name) and one.is_file() and not one.is_symlink():
                 yield one
-
-
-def _linked(container: Container, found: Binary) -> list[Container]:
-    return [one for one in found.containers if one.at in container.linked_from]
-
-
-def _part(container: Container, found: Binary, copies: _Copies) -> ContainerPart:
-    objects = tuple(copies.image(one, found) for one in _linked(container, found))
-    targets = tuple(dict.fromkeys(f"{image.kind} {image.target}" for image in container.images))
-    name = f"the {found.form}" if found.form in _BARE else f"the container at offset {container.at}"
-    return ContainerPart(name, container.at, copies.image(container, found), objects, targets)
 
 
 @dataclass(slots=True)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from bwlint.chips import spelling
 from bwlint.confirm import child
-from bwlint.confirm.driver.words import DONE as DONE
-from bwlint.confirm.driver.words import GIVEN_UP as GIVEN_UP
-from bwlint.confirm.driver.words import UNTOUCHED as UNTOUCHED
+from bwlint.confirm.driver.errors import DONE as DONE
+from bwlint.confirm.driver.errors import GIVEN_UP as GIVEN_UP
+from bwlint.confirm.driver.errors import UNTOUCHED as UNTOUCHED
 from bwlint.confirm.workbench import Workbench
 
 NAMES = ("shared", "cluster", "bulk", "peer")

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from bwlint.chips import Target, chip, targets_of
-from bwlint.confirm.compiling import evidence, guarding, statements
-from bwlint.confirm.compiling.compiler import Bench, CompilerRun, assembled, built, cut, to_ptx
+from bwlint.chips.instructions import first_isa, verdict
+from bwlint.confirm.compiling import evidence, guarding
+from bwlint.confirm.compiling.compiler import Bench, CompilerRun, assembled, compiled, cut, is_file
 from bwlint.confirm.compiling.evidence import AssemblyCase, TargetAnswer, undecided
 from bwlint.confirm.compiling.listing import MOST, Listing
-from bwlint.confirm.compiling.paths import is_file
 from bwlint.confirm.compiling.units import TranslationUnit, is_source, units
 from bwlint.confirm.cute import attempt as cute
 from bwlint.confirm.receipt import Attempt, executed, not_eligible, not_executed, not_requested
@@ -72,7 +72,7 @@ def _test_of(subject: Subject) -> Callable[[Subject, Workbench, Toolkit], Attemp
         return _of_pairs if claim.kind == "build" else _of_guard
     if subject.real.endswith(".ptx"):
         return _of_ptx
-    is_ours = claim.kind == "instruction" and statements.control(claim.subject) and not is_source(subject.real)
+    is_ours = claim.kind == "instruction" and _control(claim.subject) and not is_source(subject.real)
     return _of_statement if is_ours else _of_source
 
 
@@ -85,6 +85,10 @@ class _Record:
     late: bool = False
     """Whether a compiler had to be ended: another file will hardly take less time."""
     compiled: bool = False
+
+    @property
+    def decided(self) -> bool:
+        return self.late or any(one.outcome != "inconclusive" for one in self.seen.values())
 
     def note(self, title: str, made: CompilerRun) -> None:
         self.seconds += made.seconds
@@ -119,10 +123,7 @@ def targets_tried(claim_targets: Sequence[str], chips: Sequence[str]) -> tuple[s
     targets = sorted((Target.parse(name) for name in dict.fromkeys(names)), key=lambda one: (one.number, one.suffix))
     best: dict[int, Target] = {}
     for target in targets:
-        if target.number not in best or "_fa".index(target.suffix or "_") > "_fa".index(
-            best[target.number].suffix or "_"
-        ):
-            best[target.number] = target
+        best[target.number] = max(best.get(target.number, target), target, key=lambda one: "fa".find(one.suffix or "_"))
     first = min(best, default=0)
     family = [target for target in targets if target.number == first and target.suffix == "f"]
     return tuple(dict.fromkeys(target.name for target in (*best.values(), *family)))
@@ -180,7 +181,7 @@ def _of_statement(subject: Subject, world: Workbench, toolkit: Toolkit) -> Attem
     """A statement of our own, where the claim is about an instruction that the flagged file does not write."""
     record = _Record({**_said(toolkit), "PTX": "a statement of our own"})
     bench, head = _bench(subject, world, toolkit), subject.claim.subject
-    control = statements.control(head) or ""
+    control = _control(head) or ""
     taken = _assembled(bench, head, control, record)
     if taken is None or taken.path is None:
         return not_eligible("assemble", f"bwlint has no statement of its own of {head} to assemble", record.details)
@@ -188,13 +189,40 @@ def _of_statement(subject: Subject, world: Workbench, toolkit: Toolkit) -> Attem
     def judge(target: str) -> TargetAnswer:
         made = _assembled(bench, head, target, record)
         assert made is not None
-        return evidence.of_probe(made, target, statements.LINE)
+        return evidence.of_probe(made, target, _STATEMENT_LINE)
 
     return _until_denied(subject, record, judge)
 
 
+_OPERANDS = {
+    "setmaxnreg.inc.sync.aligned.u32": "40",
+    "cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.tile.mbarrier::complete_tx::bytes": (
+        "[r], [x, {r, r}], [r]"
+    ),
+}
+"""Of instructions that bwlint has a statement of its own for."""
+_LEAST_ISA = (8, 6)
+_STATEMENT_LINE = 5
+
+
+def _written(head: str, target: str) -> str | None:
+    """PTX with one such instruction for a target, on line 5; None for one whose operands are not known here."""
+    if head not in _OPERANDS:
+        return None
+    major, minor = max(_LEAST_ISA, first_isa(Target.parse(target)) or _LEAST_ISA)
+    return (
+        f".version {major}.{minor}\n.target {target}\n.address_size 64\n"
+        f".visible .entry bwlint_probe() {{ .reg .b32 r; .reg .b64 x;\n{head} {_OPERANDS[head]};\nret; }}\n"
+    )
+
+
+def _control(head: str) -> str | None:
+    """A target for which the instruction is said to assemble, which shows that the PTX is right otherwise."""
+    return next((target.name for target in reversed(tuple(verdict(head).legal)) if target.suffix == "a"), None)
+
+
 def _assembled(bench: Bench, head: str, target: str, record: _Record) -> CompilerRun | None:
-    text = statements.module(head, target)
+    text = _written(head, target)
     if text is None:
         return None
     path = Path(tempfile.mkdtemp(prefix="probe-", dir=bench.scratch), "probe.ptx")
@@ -211,7 +239,7 @@ def _of_source(subject: Subject, world: Workbench, toolkit: Toolkit) -> Attempt:
         record = _Record({**_said(toolkit), "unit": unit.path, **unit.options.details()})
         record.compiled = _compile(subject, _bench(subject, world, toolkit), unit, targets, record)
         records.append(record)
-        if record.late or any(one.outcome != "inconclusive" for one in record.seen.values()):
+        if record.decided:
             break
     if not records or not records[-1].seen:
         if subject.real and not is_source(subject.real):
@@ -223,8 +251,7 @@ def _of_source(subject: Subject, world: Workbench, toolkit: Toolkit) -> Attempt:
 def _best(records: list[_Record]) -> _Record:
     """What decided, else the first that was compiled, else the first; with what became of the others."""
     last = records[-1]
-    decided = last.late or any(one.outcome != "inconclusive" for one in last.seen.values())
-    best = last if decided else next((one for one in records if one.compiled), records[0])
+    best = last if last.decided else next((one for one in records if one.compiled), records[0])
     others = [f"{one.details['unit']}: {_verdict(one.seen)[1]}" for one in records if one is not best]
     if others:
         best.details["tried besides"] = others
@@ -235,7 +262,7 @@ def _best(records: list[_Record]) -> _Record:
 def _compile(subject: Subject, bench: Bench, unit: TranslationUnit, targets: Iterable[str], record: _Record) -> bool:
     """Compile a unit for one target after the other, until one does not confirm; whether nvcc made PTX of it."""
     for target in targets:
-        ptx = to_ptx(bench, unit.source, unit.options.taken, target)
+        ptx = compiled(bench, "ptx", unit.source, unit.options.taken, target)
         record.note(f"nvcc -ptx for {target}", ptx)
         if subject.claim.kind == "cluster":
             record.seen[target] = evidence.static_assertion(subject, target, ptx)
@@ -288,8 +315,8 @@ def _of_guard(subject: Subject, world: Workbench, toolkit: Toolkit) -> Attempt:
     told = guarding.test(subject, world, _bench(subject, world, toolkit), record.note)
     if isinstance(told, str):
         return not_eligible("assemble", told, record.details)
-    record.details |= told.details
-    record.seen[""] = told.seen
+    record.seen[""], more = told
+    record.details |= more
     return record.attempt()
 
 
@@ -298,7 +325,7 @@ def _of_pairs(subject: Subject, world: Workbench, toolkit: Toolkit) -> Attempt:
     options = pairs_of(subject.claim.subject)
     if not options:
         return not_eligible("assemble", f"no pairs of targets: {cut(subject.claim.subject, 80)}")
-    made = built(_bench(subject, world, toolkit), KERNEL, options)
+    made = compiled(_bench(subject, world, toolkit), "fatbin", KERNEL, options)
     record = _Record({**_said(toolkit), "options": list(options)})
     record.note("nvcc -fatbin", made)
     record.seen[""] = _of_build(subject, made)
@@ -334,11 +361,3 @@ def pairs_of(text: str) -> tuple[str, ...]:
             return ()
         found += ["-gencode", f"arch={arch},code={code}"]
     return tuple(found)
-
-
-def image_of(subject: Subject, world: Workbench) -> Path | None:
-    """A fatbin of a kernel of ours for the pairs of a claim about a build; None where nvcc makes none."""
-    toolkit, options = _toolkit(world, compiles=True), pairs_of(subject.claim.subject)
-    if toolkit is None or not options:
-        return None
-    return built(_bench(subject, world, toolkit), KERNEL, options).path

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bwlint.confirm import gpu, probes
-from bwlint.confirm.gpu.chosen import about, ask, chosen
+from bwlint.confirm import probes
+from bwlint.confirm.gpu import about, ask_steps, chosen
 from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_executed, not_requested
 from bwlint.confirm.rungs.configure import DYNAMIC
 from bwlint.confirm.workbench import Device, Subject, Workbench
@@ -26,7 +26,9 @@ def attempt(subject: Subject, world: Workbench) -> Attempt:
         return device
     if not device.attributes.get("CLUSTER_LAUNCH"):
         return not_eligible(RUNG, f"the {device.capability} device launches no clusters")
-    pair = _pair(subject.claim.subject)
+    # The kernels of the probe that do the flagged thing, and another for the same end.
+    is_multicast = "multicast" in subject.claim.subject
+    pair = ("bulk_multicast", "bulk_load") if is_multicast else ("bulk_load", "fallback_load")
     return world.once((RUNG, *pair, device.uuid), lambda: _benched(pair, world, device))
 
 
@@ -36,10 +38,8 @@ def _benched(pair: tuple[str, str], world: Workbench, device: Device) -> Attempt
     blocks = device.attributes.get("MULTIPROCESSOR_COUNT", _BLOCKS_OF_A_CLUSTER)
     grid = blocks - blocks % _BLOCKS_OF_A_CLUSTER
     steps = [{"do": "load"}, *_timed(flagged, grid), *_timed(other, grid)]
-    job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
-    asked = ask(job, world)
-    failed = next((text for text in map(gpu.failure, asked.steps) if text), "")
-    why = asked.trouble or failed or ("" if len(asked.steps) == len(steps) else "no answer")
+    asked = ask_steps(world, device, steps, str(probe.path))
+    why = asked.trouble or asked.failed or ("" if len(asked.steps) == len(steps) else "no answer")
     details: dict[str, Any] = {**about(device), "bytes": _BYTES, "blocks": grid, "made_by": probe.made_by}
     if why:
         return not_executed(RUNG, why, details, asked.ended.output, asked.ended.seconds)
@@ -48,11 +48,6 @@ def _benched(pair: tuple[str, str], world: Workbench, device: Device) -> Attempt
     reason = " and ".join(f"{name} takes {took:.1f} us" for name, took in times.items())
     reason = f"{grid} blocks of {_BYTES} bytes: {reason}; a time alone decides nothing"
     return executed(RUNG, "inconclusive", reason, details, asked.ended.output, asked.ended.seconds)
-
-
-def _pair(subject: str) -> tuple[str, str]:
-    """The kernels of the probe that do the flagged thing, and another for the same end."""
-    return ("bulk_multicast", "bulk_load") if "multicast" in subject else ("bulk_load", "fallback_load")
 
 
 def _timed(kernel: str, grid: int) -> list[dict[str, Any]]:

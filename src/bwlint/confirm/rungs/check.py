@@ -10,8 +10,8 @@ from math import prod
 from typing import Any
 
 from bwlint.confirm import gpu, probes
-from bwlint.confirm.driver.errors import COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_CLUSTER_SIZE, TOO_MUCH_ASKED
-from bwlint.confirm.gpu.chosen import about, ask, for_amounts
+from bwlint.confirm.driver.errors import LAUNCH_REFUSED
+from bwlint.confirm.gpu import about, ask_steps, for_amounts
 from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_executed
 from bwlint.confirm.rungs.configure import DYNAMIC, MOST_CLUSTER, NON_PORTABLE, roomy_target, shape_of, together
 from bwlint.confirm.workbench import Device, Subject, Workbench
@@ -22,8 +22,6 @@ RUNG: Rung = "check"
 
 NOT_STARTED, RIGHT, WRONG, STOPPED = "not started", "ran right", "ran wrong", "stopped"
 _THREADS = 256
-_LAUNCH_ERRORS = TOO_MUCH_ASKED | {COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_CLUSTER_SIZE}
-"""Errors of a launch that say that the device does not have what is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +52,20 @@ def _shared(claim: Claim, world: Workbench, device: Device) -> Attempt:
     target = roomy_target(device.capability) if static else probes.target_of(device.capability)
     details: dict[str, Any] = {**about(device), "target": target, "ran": {}}
     seen: list[tuple[Outcome, str]] = []
+    unseen = "; without a status check no error shows and old results stay" if claim.kind == "unchecked" else ""
+    said = ("all bytes hold what is written to them", "bytes are wrong without an error", unseen)
     log, seconds = "", 0.0
     for amount in claim.amounts:
         probe = probes.written("shared", target, world, static=amount if static else None)
         steps = shared_steps(amount, how)
-        job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
-        asked = ask(job, world)
+        asked = ask_steps(world, device, steps, str(probe.path))
         seconds += asked.ended.seconds
         log = log or asked.ended.output
-        if asked.trouble or gpu.failure(asked.steps[0] if asked.steps else {}):
-            why = asked.trouble or gpu.failure(asked.steps[0])
+        if why := asked.trouble or gpu.failure((*asked.steps, {})[0]):
             return not_executed(RUNG, f"no probe ran: {why}", details, log, seconds)
         ran = judged(asked.steps[len(steps) - 3 :], blocks=1, checked=amount)
         details["ran"][str(amount)] = ran.word
-        seen.append(_of_shared(claim, amount, ran, _HOW[how]))
+        seen.append(_verdict(ran, f"kernel with {amount} bytes of {_HOW[how]}", *said))
     outcome, reason = together(seen)
     return executed(RUNG, outcome, reason, details, log, seconds)
 
@@ -125,16 +123,14 @@ def _added(word: int) -> int:
     return (word - probes.UNTOUCHED) & 0xFFFFFFFF
 
 
-def _of_shared(claim: Claim, amount: int, ran: ProbeRun, kind: str) -> tuple[Outcome, str]:
-    what = f"{amount} bytes of {kind}"
+def _verdict(ran: ProbeRun, what: str, right: str, wrong: str, besides: str) -> tuple[Outcome, str]:
     if ran.word == RIGHT:
-        return "refuted", f"a kernel with {what} runs, and all bytes hold what is written to them"
+        return "refuted", f"a {what} runs, and {right}"
     if ran.word == WRONG:
-        return "confirmed", f"a kernel with {what} runs, and {ran.wrong} bytes are wrong without an error"
-    if ran.word == NOT_STARTED and ran.error in _LAUNCH_ERRORS:
-        unseen = "; without a status check no error shows and old results stay" if claim.kind == "unchecked" else ""
-        return "confirmed", f"a kernel with {what} does not start ({ran.said}){unseen}"
-    return "inconclusive", f"the kernel with {what} is {ran.word}: {ran.said or 'nothing says why'}"
+        return "confirmed", f"a {what} runs, and {ran.wrong} {wrong}"
+    if ran.word == NOT_STARTED and ran.error in LAUNCH_REFUSED:
+        return "confirmed", f"a {what} does not start ({ran.said}){besides}"
+    return "inconclusive", f"the {what} is {ran.word}: {ran.said or 'nothing says why'}"
 
 
 def _cluster(claim: Claim, world: Workbench, device: Device) -> Attempt:
@@ -144,18 +140,18 @@ def _cluster(claim: Claim, world: Workbench, device: Device) -> Attempt:
     if not device.attributes.get("CLUSTER_LAUNCH"):
         return not_eligible(RUNG, f"the {device.capability} device launches no clusters")
     probe = probes.written("cluster", probes.target_of(device.capability), world)
-    job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": cluster_steps(shape)}
-    asked = ask(job, world)
+    asked = ask_steps(world, device, cluster_steps(shape), str(probe.path))
     details: dict[str, Any] = {**about(device), "made_by": probe.made_by}
-    if asked.trouble or gpu.failure(asked.steps[0] if asked.steps else {}):
-        why = asked.trouble or gpu.failure(asked.steps[0])
+    if why := asked.trouble or gpu.failure((*asked.steps, {})[0]):
         return not_executed(RUNG, why, details, asked.ended.output, asked.ended.seconds)
     answers = asked.steps
     plain = judged(answers[1:4], blocks=size)
     details["ran"] = plain.word
     if len(answers) == 8:
         details["ran_with_opt_in"] = judged(answers[5:8], blocks=size).word
-    outcome, reason = _of_cluster(size, plain, details.get("ran_with_opt_in"))
+    later = f"; with the opt-in: {details['ran_with_opt_in']}" if len(answers) == 8 else ""
+    said = ("its blocks reach each other's shared memory", "words that it exchanges are wrong", later)
+    outcome, reason = _verdict(plain, f"cluster of {size} blocks", *said)
     return executed(RUNG, outcome, reason, details, asked.ended.output, asked.ended.seconds)
 
 
@@ -173,14 +169,3 @@ def cluster_steps(shape: list[int]) -> list[dict[str, Any]]:
         ]
 
     return [{"do": "load"}, *launch(0), {"do": "attribute", "set": NON_PORTABLE, "value": 1}, *launch(1)]
-
-
-def _of_cluster(size: int, ran: ProbeRun, with_opt_in: Any) -> tuple[Outcome, str]:
-    later = f"; with the opt-in: {with_opt_in}" if with_opt_in else ""
-    if ran.word == RIGHT:
-        return "refuted", f"a cluster of {size} blocks runs, and its blocks reach each other's shared memory"
-    if ran.word == WRONG:
-        return "confirmed", f"a cluster of {size} blocks runs, and {ran.wrong} words that it exchanges are wrong"
-    if ran.word == NOT_STARTED and ran.error in _LAUNCH_ERRORS:
-        return "confirmed", f"a cluster of {size} blocks does not start ({ran.said}){later}"
-    return "inconclusive", f"the cluster of {size} blocks is {ran.word}: {ran.said or 'nothing says why'}"

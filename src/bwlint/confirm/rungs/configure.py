@@ -9,7 +9,7 @@ from typing import Any
 
 from bwlint.confirm import gpu, probes
 from bwlint.confirm.driver.errors import INVALID_CLUSTER_SIZE, INVALID_PTX, INVALID_VALUE
-from bwlint.confirm.gpu.chosen import about, ask, for_amounts
+from bwlint.confirm.gpu import about, ask_steps, for_amounts
 from bwlint.confirm.gpu.containers import lots
 from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_executed
 from bwlint.confirm.workbench import Device, Subject, Workbench
@@ -21,8 +21,6 @@ RUNG: Rung = "configure"
 DYNAMIC = "MAX_DYNAMIC_SHARED_SIZE_BYTES"
 NON_PORTABLE = "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
 MOST_CLUSTER = 1024
-SHARE = 0.8
-"""Of the time of a child, what the steps for many containers may take: the rest is for the driver to come up."""
 _MOST_THREADS = 1024
 
 Steps = list[dict[str, Any]]
@@ -36,7 +34,7 @@ def attempt(subject: Subject, world: Workbench) -> Attempt:
         return device
     if claim.kind == "cluster" and claim.subject:
         return _cluster_of_a_kernel(subject, world, device)
-    test = _SHARED.get(claim.subject) if claim.kind == "shared" else _TESTS[claim.kind]
+    test = _TESTS.get((claim.kind, claim.subject if claim.kind == "shared" else ""))
     if test is None:
         return not_eligible(RUNG, f"{claim.subject!r} is not a kind of shared memory that bwlint can test")
     key = (RUNG, claim.kind, claim.subject, claim.amounts, device.uuid)
@@ -61,10 +59,7 @@ def _dynamic(claim: Claim, world: Workbench, device: Device) -> Attempt:
 def _granted(amount: int, device: Device, setting: Mapping[str, Any], fits: Mapping[str, Any]) -> Seen:
     most = device.attributes.get("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
     if setting.get("error") == INVALID_VALUE:
-        return (
-            "confirmed",
-            f"the driver refuses {amount} bytes of dynamic shared memory: {most} are the most",
-        )
+        return "confirmed", f"the driver refuses {amount} bytes of dynamic shared memory: {most} are the most"
     if setting.get("error") != 0 or fits.get("error") != 0:
         return "inconclusive", gpu.failure(setting) or gpu.failure(fits)
     if not fits["blocks"]:
@@ -94,9 +89,7 @@ def _static(claim: Claim, world: Workbench, device: Device) -> Attempt:
     log, seconds = "", 0.0
     for amount in claim.amounts:
         probe = probes.written("shared", target, world, static=amount)
-        steps = [{"do": "load"}, {"do": "function"}]
-        job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
-        asked = ask(job, world)
+        asked = ask_steps(world, device, [{"do": "load"}, {"do": "function"}], str(probe.path))
         seconds += asked.ended.seconds
         if asked.trouble or not asked.steps:
             return not_executed(RUNG, asked.trouble or "no answer", details, asked.ended.output)
@@ -133,13 +126,11 @@ def _cluster_of_a_kernel(subject: Subject, world: Workbench, device: Device) -> 
     asking = {"do": "clusters", "kernel": name, "grid": shape_of(claim), "block": "most", "cluster": "required"}
     log, seconds = "", 0.0
     for lot in lots(subject, world.scratch):
-        each = [
-            [{"do": "load", "image": part.image}, {"do": "function", "kernel": name}, asking]
-            for part in lot.parts
-            if not part.linked_from
-        ]
-        job = {"do": "image", "device": device.ordinal, "steps": [step for steps in each for step in steps]}
-        asked = ask({**job, "seconds": world.limit * SHARE}, world)
+        steps: Steps = []
+        for part in lot.parts:
+            if not part.linked_from:
+                steps += [{"do": "load", "image": part.image}, {"do": "function", "kernel": name}, asking]
+        asked = ask_steps(world, device, steps)
         log, seconds = log or asked.ended.output, seconds + asked.ended.seconds
         if asked.trouble:
             return not_executed(RUNG, asked.trouble, about(device), log, seconds)
@@ -207,15 +198,13 @@ def _bounds(claim: Claim, world: Workbench, device: Device) -> Attempt:
     return _asked(("cluster" if device.attributes.get("CLUSTER_LAUNCH") else "shared", steps, judge), world, device)
 
 
-_SHARED: Mapping[str, Callable[[Claim, Workbench, Device], Attempt]] = {
-    "dynamic": _dynamic,
-    "default": _default,
-    "static": _static,
-}
-_TESTS: Mapping[str, Callable[[Claim, Workbench, Device], Attempt]] = {
-    "unchecked": _dynamic,
-    "cluster": _cluster,
-    "bounds": _bounds,
+_TESTS: Mapping[tuple[str, str], Callable[[Claim, Workbench, Device], Attempt]] = {
+    ("shared", "dynamic"): _dynamic,
+    ("shared", "default"): _default,
+    ("shared", "static"): _static,
+    ("unchecked", ""): _dynamic,
+    ("cluster", ""): _cluster,
+    ("bounds", ""): _bounds,
 }
 
 
@@ -223,8 +212,7 @@ def _asked(test: tuple[str, Steps, Callable[[Steps], Seen]], world: Workbench, d
     """Put steps to a probe. The first two, loading and its attributes, have to succeed, and all have to be answered."""
     name, steps, judge = test
     probe = probes.written(name, probes.target_of(device.capability), world)
-    job = {"do": "image", "device": device.ordinal, "image": str(probe.path), "steps": steps}
-    asked = ask(job, world)
+    asked = ask_steps(world, device, steps, str(probe.path))
     answers = asked.steps
     details: dict[str, Any] = {**about(device), "probe": name, "made_by": probe.made_by, "answers": answers[2:]}
     failed = next((text for text in map(gpu.failure, answers[:2]) if text), "")
@@ -238,10 +226,7 @@ def _asked(test: tuple[str, Steps, Callable[[Steps], Seen]], world: Workbench, d
 def roomy_target(capability: str) -> str:
     """The target of a chip that allows the most, static memory and instructions: where there is an exact one, that."""
     plain = probes.target_of(capability)
-    return f"{plain}a" if int(capability.partition(".")[0]) >= _FIRST_EXACT else plain
-
-
-_FIRST_EXACT = 9
+    return f"{plain}a" if int(capability.partition(".")[0]) >= 9 else plain
 
 
 def shape_of(claim: Claim) -> list[int]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bwlint.chips import Chip, chip
 from bwlint.confirm.receipt import Attempt, executed, not_eligible, not_requested
+from bwlint.confirm.slicing.closure import Slice, cut
 from bwlint.confirm.slicing.sandbox import Answer, SandboxRun, run_slice
 from bwlint.confirm.slicing.seccomp import unavailable
-from bwlint.confirm.slicing.slices import Slice, cut
 from bwlint.confirm.workbench import Subject, Workbench
-from bwlint.model.findings import Claim
+from bwlint.model.findings import Claim, Outcome
 
 KINDS = frozenset({"gate"})
 LONGEST_TEXT = 4000
@@ -42,30 +42,31 @@ def tested(claim: Claim, real: str, world: Workbench) -> Attempt:
     ran = run_slice(slice_, [*asked, *present], world.scratch, world.limit)
     if ran.refused:
         return not_eligible("evaluate", ran.refused)
-    details = _details(claim, slice_, ran)
+    outcome, reason = _decided(claim, slice_, asked, ran)
+    return executed("evaluate", outcome, reason, _details(claim, slice_, ran), ran.log, ran.seconds)
+
+
+def _decided(claim: Claim, slice_: Slice, asked: Sequence[Chip], ran: SandboxRun) -> tuple[Outcome, str]:
     if ran.trouble:
-        return _inconclusive(ran.trouble, details, ran)
+        return "inconclusive", ran.trouble
     unanswered = [each.name for each in asked if each.name not in ran.answers]
     if unanswered:
-        return _inconclusive(f"the slice gave no answer for {' and '.join(unanswered)}", details, ran)
+        return "inconclusive", f"the slice gave no answer for {' and '.join(unanswered)}"
     undecided = next((why for name in claim.chips if (why := _open(claim, name, ran.answers[name]))), "")
     if undecided:
-        return _inconclusive(undecided, details, ran)
+        return "inconclusive", undecided
     reached = [name for name in claim.chips if ran.answers[name].gives]
     if not reached:
-        return _inconclusive("the program does not get to the test", details, ran)
+        return "inconclusive", "the program does not get to the test"
     wrong = [name for name in reached if not agrees(claim, name, ran.answers[name])]
     if wrong and ran.assumed and not any(contradicts(claim, name, ran.answers[name]) for name in wrong):
-        taken = " and ".join(ran.assumed)
-        return _inconclusive(f"an outcome that may hold does not, assuming {taken}", details, ran)
+        return "inconclusive", f"an outcome that may hold does not, assuming {' and '.join(ran.assumed)}"
     if wrong and (handed := _handed(slice_, wrong, ran)):
-        return _inconclusive(f"the arguments of `{handed}` are not simulated", details, ran)
+        return "inconclusive", f"the arguments of `{handed}` are not simulated"
     if wrong:
-        reason = f"CPython disagrees: {_differences(claim, wrong, ran)}"
-        return executed("evaluate", "refuted", reason, details, ran.log, ran.seconds)
+        return "refuted", f"CPython disagrees: {_differences(claim, wrong, ran)}"
     where = "" if len(reached) == len(claim.chips) else f" on {' and '.join(reached)}, where the program gets to it"
-    reason = f"CPython agrees{where}: {claim.says}"
-    return executed("evaluate", "confirmed", reason, details, ran.log, ran.seconds)
+    return "confirmed", f"CPython agrees{where}: {claim.says}"
 
 
 def agrees(claim: Claim, name: str, answer: Answer) -> bool:
@@ -98,10 +99,6 @@ def _handed(slice_: Slice, wrong: Sequence[str], ran: SandboxRun) -> str:
     """A parameter that the file's own calls give a value, and that answers turn on; "" where there is none."""
     chosen = (key for name in wrong for one in ran.answers[name].chosen for key in one["chosen"])
     return next((word for key in chosen for word in re.findall(r"\w+", key) if word in slice_.handed), "")
-
-
-def _inconclusive(reason: str, details: Mapping[str, Any], ran: SandboxRun) -> Attempt:
-    return executed("evaluate", "inconclusive", reason, details, ran.log, ran.seconds)
 
 
 def _present(world: Workbench, asked: Sequence[Chip]) -> list[Chip]:

@@ -15,13 +15,13 @@ from typing import Any
 
 from bwlint.chips import chip
 from bwlint.confirm import gpu
-from bwlint.confirm.compiling.kernels import MOST_KERNELS, BuiltKernels, built_kernels
+from bwlint.confirm.compiling.kernels import MOST_KERNELS, built_kernels
 from bwlint.confirm.compiling.units import is_source
 from bwlint.confirm.driver.errors import FAULTS, INVALID_CLUSTER_SIZE, NO_MACHINE_CODE, TOO_MUCH_ASKED
-from bwlint.confirm.gpu.chosen import about, ask, chosen
+from bwlint.confirm.gpu import about, ask_steps, chosen
 from bwlint.confirm.gpu.containers import ContainerPart, lots
 from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_executed, not_requested
-from bwlint.confirm.rungs.configure import DYNAMIC, NON_PORTABLE, SHARE, roomy_target, shape_of
+from bwlint.confirm.rungs.configure import DYNAMIC, NON_PORTABLE, roomy_target, shape_of
 from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import BUILDER, Claim
 from bwlint.model.images import Kernel
@@ -86,7 +86,8 @@ def _of_source(subject: Subject, world: Workbench, device: Device | Attempt) -> 
     built = built_kernels(subject, world, roomy_target(capability))
     details = {**built.details, "resources": built.resources}
     if isinstance(device, Attempt):
-        reason = f"{device.reason}; {built.why or _held(built)}"
+        taken = "; ".join(list(dict.fromkeys(map(_taken, built.kernels)))[:_MOST_TOLD])
+        reason = f"{device.reason}; {built.why or f'for {built.target} {taken}'}"
         return replace(device, reason=reason, details=details, log=built.log, seconds=built.seconds)
     if not built.kernels:
         why = f"no kernel to launch: {built.why}"
@@ -122,11 +123,6 @@ def _times(shape: Sequence[int]) -> str:
     return " x ".join(map(str, shape))
 
 
-def _held(built: BuiltKernels) -> str:
-    """What the kernels of a cubin take."""
-    return f"for {built.target} {'; '.join(list(dict.fromkeys(map(_taken, built.kernels)))[:_MOST_TOLD])}"
-
-
 def _taken(kernel: Kernel) -> str:
     threads = kernel.required_threads or kernel.threads
     bound = f", {'exactly' if kernel.required_threads else 'at most'} {prod(threads)} threads" if threads else ""
@@ -139,7 +135,8 @@ def _launched(subject: Subject, world: Workbench, device: Device) -> Attempt:
     claim = subject.claim
     why = "there is no device code in the file"
     for lot in lots(subject, world.scratch):
-        parts = [part for part in lot.parts if _is_meant(claim.subject, part) and not part.linked_from]
+        at = int(claim.subject, 0) if re.fullmatch(r"\d+|0x[0-9a-f]+", claim.subject) else None
+        parts = [part for part in lot.parts if at in (None, part.at) and not part.linked_from]
         found, why = _with_kernels(parts, claim, world, device)
         if found is not None:
             part, names = found
@@ -147,32 +144,23 @@ def _launched(subject: Subject, world: Workbench, device: Device) -> Attempt:
     return not_executed(RUNG, f"no kernel to launch: {why}", about(device))
 
 
-def _is_meant(subject: str, part: ContainerPart) -> bool:
-    return not re.fullmatch(r"\d+|0x[0-9a-f]+", subject) or part.at == int(subject, 0)
-
-
 def _with_kernels(
     parts: Sequence[ContainerPart], claim: Claim, world: Workbench, device: Device
 ) -> tuple[tuple[ContainerPart, list[str]] | None, str]:
     """The first container that loads and has kernels to start, with their names; or why there are none."""
     steps = [step for part in parts for step in ({"do": "load", "image": part.image}, {"do": "functions"})]
-    job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * SHARE}
-    asked = ask(job, world)
+    asked = ask_steps(world, device, steps)
     if asked.trouble:
         return None, asked.trouble
+    # The subject is the name of a kernel, or a container's offset or a kind of memory.
+    is_name = bool(claim.subject) and claim.kind in ("image", "cluster") and not claim.subject[0].isdigit()
     for part, had in zip(parts, asked.steps[1::2], strict=False):
         names: list[str] = had.get("names", [])
         if claim.subject in names:
             return (part, [claim.subject]), ""
-        if names and not _names_a_kernel(claim):
+        if names and not is_name:
             return (part, names[:MOST_KERNELS]), ""
-    failed = next((text for text in map(gpu.failure, asked.steps) if text), "")
-    return None, failed or "no container has such a kernel"
-
-
-def _names_a_kernel(claim: Claim) -> bool:
-    """Whether the subject is the name of a kernel, and not a container's offset or a kind of memory."""
-    return bool(claim.subject) and claim.kind in ("image", "cluster") and not claim.subject[0].isdigit()
+    return None, asked.failed or "no container has such a kernel"
 
 
 @dataclass(slots=True)
@@ -190,7 +178,7 @@ def _each(part: ContainerPart, trials: Sequence[_Trial], claim: Claim, world: Wo
     tried = _KernelsTried({**about(device), "kernels": {}})
 
     def asked(steps: Steps) -> gpu.Answered:
-        found = ask({"do": "image", "device": device.ordinal, "image": part.image, "steps": steps}, world)
+        found = ask_steps(world, device, steps, part.image)
         tried.seconds += found.ended.seconds
         tried.log = tried.log or found.ended.output
         return found
@@ -257,7 +245,7 @@ def _with_opt_in(trial: _Trial, claim: Claim, asked: Callable[[Steps], gpu.Answe
     """What becomes of the same launch after the opt-in that it lacks. Nobody waits for the kernel's end."""
     *_, launch, _ = _steps(trial, claim, trial.guesses[0])
     found = asked([{"do": "load"}, _opt_in(trial, claim), launch])
-    return found.trouble or next((text for text in map(gpu.failure, found.steps) if text), "") or _STARTS
+    return found.trouble or found.failed or _STARTS
 
 
 def _steps(trial: _Trial, claim: Claim, guess: Any) -> Steps:

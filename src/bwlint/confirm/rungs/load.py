@@ -12,15 +12,14 @@ from typing import Any
 from bwlint.chips.wording import listed
 from bwlint.confirm import gpu
 from bwlint.confirm.compiling import evidence
-from bwlint.confirm.compiling.compiler import Bench, CompilerRun, built
+from bwlint.confirm.compiling.compiler import Bench, CompilerRun, compiled
 from bwlint.confirm.compiling.evidence import AssemblyCase
 from bwlint.confirm.compiling.listing import Listing
 from bwlint.confirm.driver.errors import NO_MACHINE_CODE, UNSUPPORTED_PTX_VERSION
-from bwlint.confirm.gpu.chosen import about, ask, chosen
+from bwlint.confirm.gpu import about, ask_steps, chosen
 from bwlint.confirm.gpu.containers import ContainerPart, Lot, lots
 from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_executed, not_requested
 from bwlint.confirm.rungs.assemble import KERNEL, MISLEADS, pairs_of
-from bwlint.confirm.rungs.configure import SHARE
 from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Outcome
 from bwlint.model.naming import counted
@@ -94,8 +93,7 @@ def _try(
     asking = {"do": "functions"} if wanted is None else {"do": "function", "kernel": wanted}
     ways = [(part, loading, is_last) for part in parts for loading, is_last in _ways(part)]
     steps = [step for _, loading, _ in ways for step in (loading, asking)]
-    job = {"do": "image", "device": device.ordinal, "steps": steps, "seconds": world.limit * SHARE}
-    asked = ask(job, world)
+    asked = ask_steps(world, device, steps)
     seen.seconds += asked.ended.seconds
     if asked.trouble:
         seen.undecided.append(f"{path}: {asked.trouble}")
@@ -119,7 +117,7 @@ def _ways(part: ContainerPart) -> list[tuple[dict[str, Any], bool]]:
     whole = {"do": "load", "image": part.image}
     if not part.linked_from:
         return [(whole, True)]
-    return [(whole, False), ({"do": "link", "inputs": [{"kind": "fatbin", **one} for one in part.linked_from]}, True)]
+    return [(whole, False), ({"do": "link", "inputs": [*part.linked_from]}, True)]
 
 
 def _note(
@@ -180,7 +178,7 @@ def _build(subject: Subject, world: Workbench, device: Device) -> Attempt:
     toolkit = world.compiler
     if toolkit is None:
         return not_eligible(RUNG, "no nvcc with a compiler for the host, to build a kernel for these targets")
-    made = built(Bench(world.scratch, world.compile_limit, toolkit, subject.root), KERNEL, options)
+    made = compiled(Bench(world.scratch, world.compile_limit, toolkit, subject.root), "fatbin", KERNEL, options)
     details = {**about(device), "options": list(options), "nvcc": toolkit.version}
     if made.path is None:
         why = f"nvcc built nothing to load: {made.first_error}"
@@ -213,8 +211,7 @@ def _instruction(subject: Subject, world: Workbench) -> Attempt:
     device = next((one for one in world.devices if one.capability.replace(".", "") == number), None)
     if device is None:
         return not_eligible(RUNG, f"no device here loads {target}")
-    job = {"do": "image", "device": device.ordinal, "image": str(real), "steps": [{"do": "load"}, {"do": "functions"}]}
-    asked = ask(job, world)
+    asked = ask_steps(world, device, [{"do": "load"}, {"do": "functions"}], str(real))
     details: dict[str, Any] = {**about(device), "target": target}
     if asked.trouble or not asked.steps:
         why = asked.trouble or "no answer"

@@ -7,7 +7,7 @@ from typing import Any
 
 from bwlint.chips.wording import listed
 from bwlint.confirm import gpu, probes
-from bwlint.confirm.gpu.chosen import ask
+from bwlint.confirm.gpu import ask_on
 from bwlint.confirm.receipt import Attempt, Rung, executed, not_eligible, not_executed
 from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import Outcome
@@ -65,14 +65,9 @@ def _tested(subject: str, pair: list[Device], world: Workbench) -> Attempt:
 
 def _ask(test: str, pair: list[Device], world: Workbench) -> gpu.Answered:
     probe = probes.written("peer", probes.target_of(pair[0].capability), world)
-    job = {
-        "do": "peer",
-        "test": test,
-        "devices": [device.ordinal for device in pair],
-        "image": str(probe.path),
-        **_TESTS.get(test, {}),
-    }
-    return ask(job, world)
+    devices = [device.ordinal for device in pair]
+    job = {"do": "peer", "test": test, "devices": devices, "image": str(probe.path), **_TESTS.get(test, {})}
+    return ask_on(world, job)
 
 
 _DECLARED = {

@@ -123,19 +123,15 @@ def _denies(claim: Claim, case: SelftestCase, chip: Chip, compiler: Compiler) ->
         return target in claim.targets and target not in claim.holds
     if claim.kind == "unchecked" and not claim.amounts:
         return False  # how much is asked for is not known
-    if claim.kind == "build" and claim.subject != _pairs(case, chip):
-        return False  # a part of what is built, such as all but its PTX
+    if claim.kind == "build":
+        pairs = case.make.pairs if isinstance(case.make, BuiltProgram) else ()
+        if claim.subject != ";".join(f"compute_{Words(chip, case.values).filled(pair)}" for pair in pairs):
+            return False  # a part of what is built, such as all but its PTX
     if claim.kind == "shared" and compiler == "driver":
         # What ptxas refuses for a target, the compiler in a driver takes for its chip: 56000 bytes of PTX for sm_90 ran
         # on an H100, driver 580.159.
         return chip.name in claim.chips
     return chip.name in claim.chips or target in claim.targets
-
-
-def _pairs(case: SelftestCase, chip: Chip) -> str:
-    """All pairs of a program as claims tell them: "compute_90,sm_90;compute_90,compute_90"."""
-    pairs = case.make.pairs if isinstance(case.make, BuiltProgram) else ()
-    return ";".join(f"compute_{Words(chip, case.values).filled(pair)}" for pair in pairs)
 
 
 def compiled_for(case: SelftestCase, chip: Chip) -> str:

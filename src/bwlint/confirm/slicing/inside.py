@@ -13,11 +13,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bwlint.confirm.slicing import seccomp
-from bwlint.confirm.slicing.capabilities import TESTS, ChipNumbers
-from bwlint.confirm.slicing.libraries import load_libraries
-from bwlint.confirm.slicing.linking import PARTIAL, Linker, Units
-from bwlint.confirm.slicing.rewriting import compiled
-from bwlint.confirm.slicing.standins import LibrariesOnChip
+from bwlint.confirm.slicing.linking import PARTIAL, Linker, Units, compiled
+from bwlint.confirm.slicing.standins import TESTS, ChipNumbers, LibrariesOnChip, load_libraries
 from bwlint.confirm.slicing.syntax import GATE
 from bwlint.confirm.slicing.unread import Choices, NotReached, SkipRaised, Undecided
 

@@ -1,17 +1,144 @@
-"""The modules of a slice in one run: a name is bound when it is asked for. This runs in the child."""
+"""The text of a slice, rewritten to use helpers of ours, and its modules in one run. This runs in the child.
+
+A name is bound when it is asked for. In the place of Python's own a slice has builtins that compute, and operations on
+a value that nobody knows.
+"""
 
 from __future__ import annotations
+import __future__
 
+import ast
 import builtins
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol
 
-from bwlint.confirm.slicing.builtins import reduced
-from bwlint.confirm.slicing.operations import OPERATIONS
-from bwlint.confirm.slicing.standins import LibrariesOnChip
-from bwlint.confirm.slicing.unread import UnknownValue
+from bwlint.confirm.slicing.standins import LibrariesOnChip, Properties
+from bwlint.confirm.slicing.syntax import absolute, assign, call
+from bwlint.confirm.slicing.unread import NotReached, UnknownValue, among, related
+
+_NAMES = (
+    *("abs", "all", "any", "bool", "bytes", "callable", "chr", "classmethod", "complex", "dict"),
+    *("divmod", "enumerate", "filter", "float", "frozenset", "getattr", "hash", "hex", "int"),
+    *("issubclass", "iter", "list", "map", "max", "min", "next", "object", "ord", "pow", "property"),
+    *("range", "repr", "reversed", "round", "set", "slice", "sorted", "staticmethod", "str", "sum"),
+    *("super", "tuple", "type", "zip", "True", "False", "None", "NotImplemented", "Ellipsis"),
+    *("__build_class__", "__debug__"),
+)
+
+
+def reduced(world: LibrariesOnChip) -> dict[str, Any]:
+    """Those that compute; those that want a plain value give an unknown one for an unknown one."""
+    found = {name: getattr(builtins, name) for name in _NAMES if hasattr(builtins, name)}
+    found |= {
+        name: value
+        for name, value in vars(builtins).items()
+        if isinstance(value, type) and issubclass(value, BaseException)
+    }
+
+    def has(owner: Any, name: str) -> Any:
+        if isinstance(owner, UnknownValue):
+            # every build of PyTorch has this module, whatever it is built for
+            return True if (owner._bw_key, name) == ("torch", "cuda") else related("hasattr", owner, name)
+        answer = hasattr(owner, name)
+        if isinstance(owner, Properties):
+            world.assumed[f"PyTorch's properties of a device have `{name}`"] = None
+        return answer
+
+    for name in ("len", "isinstance", "issubclass", "callable", "all", "any", "repr", "round", "range", "chr", "ord"):
+        found[name] = _careful(name, getattr(builtins, name))
+    found |= {"hasattr": has, "print": lambda *_, **__: None}
+    return found | {kind.__name__: _converting(kind) for kind in (int, str, float)}
+
+
+def _careful(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any) -> Any:
+        if any(isinstance(arg, UnknownValue) for arg in args):
+            return related(name, args[0], args[1] if len(args) > 1 else None)
+        return real(*args)
+
+    return call
+
+
+def _converting(kind: type) -> type:
+    """`int`, `str` or `float`, which leave a value that nobody knows as it is; still what `isinstance` asks for."""
+
+    class _Converting(type):
+        def __call__(cls, *args: Any, **keywords: Any) -> Any:
+            if args and isinstance(args[0], UnknownValue):
+                return related(kind.__name__, args[0], None)
+            return kind(*args, **keywords)
+
+        def __instancecheck__(cls, value: object) -> bool:
+            return isinstance(value, kind)
+
+        def __subclasscheck__(cls, other: type) -> bool:
+            return issubclass(other, kind)
+
+        def __eq__(cls, other: object) -> bool:
+            return other is kind or other is cls
+
+        def __hash__(cls) -> int:
+            return hash(kind)
+
+    return _Converting(kind.__name__, (kind,), {})
+
+
+def plain(value: Any) -> Any:
+    """Python's own type where a slice has ours."""
+    return value.__mro__[1] if isinstance(value, type) and type(value).__name__ == "_Converting" else value
+
+
+def _is(left: Any, right: Any, negated: bool) -> Any:
+    if isinstance(left, UnknownValue) or isinstance(right, UnknownValue):
+        return related("is", left, right, negated)
+    left, right = plain(left), plain(right)
+    return (left is not right) if negated else (left is right)
+
+
+def _in(item: Any, container: Any, negated: bool) -> Any:
+    if isinstance(item, UnknownValue) and not isinstance(container, UnknownValue):
+        return among(item, container, negated)
+    if isinstance(container, UnknownValue):
+        return related("in", item, container, negated)
+    return (item not in container) if negated else (item in container)
+
+
+def _text(*parts: Any) -> Any:
+    """An f-string: its texts, and values with their conversions and formats."""
+    for part in parts:
+        if isinstance(part, tuple) and isinstance(part[0], UnknownValue):
+            return related("text", part[0], None)
+    return "".join(part if isinstance(part, str) else _formatted(*part) for part in parts)
+
+
+def _formatted(value: Any, conversion: int, spec: str) -> str:
+    if conversion == ord("r"):
+        value = repr(value)
+    elif conversion == ord("s"):
+        value = str(value)
+    return format(value, spec)
+
+
+def _caught(types: Any) -> Any:
+    """What an `except` catches: nobody here raises an exception that nobody knows."""
+    if isinstance(types, tuple):
+        return tuple(each for each in types if not isinstance(each, UnknownValue))
+    return () if isinstance(types, UnknownValue) else types
+
+
+OPERATIONS: dict[str, Callable[..., Any] | type] = {
+    "__bw_is__": _is,
+    "__bw_in__": _in,
+    "__bw_type__": lambda value: related("type", value, None) if isinstance(value, UnknownValue) else type(value),
+    "__bw_text__": _text,
+    "__bw_decorator__": lambda found: (lambda thing: thing) if isinstance(found, UnknownValue) else found,
+    "__bw_caught__": _caught,
+    "__bw_bases__": lambda *bases: tuple(plain(base) for base in bases if not isinstance(base, UnknownValue)),
+    "__bw_NotReached__": NotReached,
+}
+
 
 Units = dict[str, tuple[list[tuple[CodeType, list[str]]], dict[str, Any]]]
 """By module: its statements, compiled, with the names that they bind; and the rest of the module's plan."""
@@ -186,3 +313,117 @@ def _stand_in(space: Space, name: str, made: bool) -> Any:
         return owner
     owner.__abstractmethods__ = frozenset()
     return object.__new__(owner)
+
+
+def compiled(job: Mapping[str, Any], keep: Callable[[ast.Module], str | None] = lambda _: None) -> Units:
+    """The statements of a job. `keep` names those that stay as they are written, but for their annotations."""
+    units: Units = {}
+    for dotted, plan in job["modules"].items():
+        statements = []
+        for source, names in plan["statements"]:
+            tree = ast.parse(source)
+            kept = keep(tree)
+            if kept is None:
+                tree = _Rewritten(plan["package"], frozenset(job["devices"])).visit(tree)
+            flags = __future__.annotations.compiler_flag if kept else 0
+            statements.append((compile(ast.fix_missing_locations(tree), kept or "<slice>", "exec", flags), names))
+        units[dotted] = (statements, plan)
+    return units
+
+
+class _Rewritten(ast.NodeTransformer):
+    """A statement whose imports are ours, and in which a value that nobody knows can be compared by identity, put into
+    text and taken apart. Annotations of functions go: nothing reads them."""
+
+    def __init__(self, package: str, devices: frozenset[str]) -> None:
+        self._package, self._devices = package, devices
+        self._in_class = False
+
+    def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
+        found: list[ast.stmt] = []
+        for alias in node.names:
+            local = alias.asname or alias.name.partition(".")[0]
+            whole = alias.name if alias.asname else local
+            found.append(assign(local, call("__bw_whole__", ast.Constant(whole))))
+        return found
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
+        module = absolute(node, self._package)
+        return [
+            assign(alias.asname or alias.name, call("__bw_import__", ast.Constant(module), ast.Constant(alias.name)))
+            for alias in node.names
+            if alias.name != "*"
+        ] or [ast.Pass()]
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn):
+            return node
+        helper = "__bw_is__" if isinstance(node.ops[0], ast.Is | ast.IsNot) else "__bw_in__"
+        negated = ast.Constant(isinstance(node.ops[0], ast.IsNot | ast.NotIn))
+        return call(helper, node.left, node.comparators[0], negated)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "type" and len(node.args) == 1 and not node.keywords:
+            node.func = ast.Name("__bw_type__", ast.Load())
+        return node
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.excepthandler:
+        self.generic_visit(node)
+        if node.type is not None:
+            node.type = call("__bw_caught__", node.type)
+        return node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        self.generic_visit(node)
+        parts: list[ast.expr] = []
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                spec = part.format_spec or ast.Constant("")
+                parts.append(ast.Tuple([part.value, ast.Constant(part.conversion), spec], ast.Load()))
+            else:
+                parts.append(part)
+        return call("__bw_text__", *parts)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        self.generic_visit(node)
+        target = node.targets[0]
+        if isinstance(target, ast.Name) and target.id in self._devices:
+            node.value = call("__bw_named__", ast.Constant(target.id), node.value)
+        elif isinstance(target, ast.Tuple | ast.List) and all(isinstance(part, ast.Name) for part in target.elts):
+            names = ast.Tuple([ast.Constant(part.id) for part in target.elts if isinstance(part, ast.Name)], ast.Load())
+            node.value = call("__bw_apart__", names, node.value)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        if not self._in_class:
+            plain = ast.Pass() if node.value is None else ast.Assign([node.target], node.value)
+            return self.visit(plain)  # type: ignore[no-any-return]
+        annotation, node.annotation = node.annotation, ast.Constant(None)
+        self.generic_visit(node)
+        node.annotation = ast.Constant(ast.unparse(annotation))
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        node.returns = None
+        for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            argument.annotation = None
+        for extra in (node.args.vararg, node.args.kwarg):
+            if extra is not None:
+                extra.annotation = None
+        around, self._in_class = self._in_class, False
+        self.generic_visit(node)
+        self._in_class = around
+        node.decorator_list = [call("__bw_decorator__", decorator) for decorator in node.decorator_list]
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        around, self._in_class = self._in_class, True
+        self.generic_visit(node)
+        self._in_class = around
+        if node.bases:
+            node.bases = [ast.Starred(call("__bw_bases__", *node.bases), ast.Load())]
+        node.keywords = []
+        node.decorator_list = [call("__bw_decorator__", decorator) for decorator in node.decorator_list]
+        return node

@@ -1,13 +1,13 @@
 """The modules of a tree, by their dotted names: what each binds, and by which statements."""
 
 # Paths are plain strings here, as in `world.tree`.
-# ruff: noqa: PTH113, PTH118
+# ruff: noqa: PTH113, PTH118, PTH119
 
 from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,6 +15,7 @@ from bwlint.confirm.slicing.syntax import Scope, absolute, bound, changed
 from bwlint.readers.python import parse
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
+from bwlint.sources.tree import import_roots, module_name, package_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +32,12 @@ class File:
 
 
 class Files:
-    """The modules that imports of one file may reach."""
+    """The modules that imports of one file, which lies at `real`, may reach."""
 
-    def __init__(self, roots: Sequence[str]) -> None:
-        self._roots = tuple(dict.fromkeys(roots))
-        self._known: dict[str, File | None] = {}
-
-    def add(self, file: File) -> None:
-        self._known[file.dotted] = file
+    def __init__(self, home: File, real: str) -> None:
+        folder = package_root(real)
+        self._roots = tuple(dict.fromkeys([folder, *import_roots(folder)]))
+        self._known: dict[str, File | None] = {home.dotted: home}
 
     def find(self, dotted: str) -> File | None:
         if dotted not in self._known:
@@ -52,7 +51,9 @@ class Files:
                 path = os.path.join(root, candidate)
                 source = source_of(path) if os.path.isfile(path) else None
                 if isinstance(source, str):
-                    return _parsed(dotted, candidate.endswith("__init__.py"), source)
+                    with suppress(ReadError):
+                        return file_of(dotted, candidate.endswith("__init__.py"), source)
+                    return None
         return None
 
 
@@ -61,11 +62,17 @@ def source_of(path: str) -> str | Unread:
     return data if isinstance(data, Unread) else decode(data)
 
 
-def _parsed(dotted: str, is_package: bool, source: str) -> File | None:
+def home_of(real: str, nested: str = "the file is nested too deep") -> File | str:
+    """The module in a file; a string says why there is none, `nested` where it is too deep for Python."""
+    source = source_of(real)
+    if isinstance(source, Unread):
+        return f"the file is not readable any more: {source.reason}"
     try:
-        return file_of(dotted, is_package, source)
-    except ReadError:
-        return None
+        return file_of(module_name(real, package_root(real)), os.path.basename(real) == "__init__.py", source)
+    except ReadError as error:
+        return f"the file does not parse: {error}"
+    except RecursionError:
+        return nested
 
 
 # A finding after the other asks for the same files.
@@ -77,8 +84,8 @@ def file_of(dotted: str, is_package: bool, source: str) -> File:
     bindings: dict[str, list[int]] = {}
     stars: list[str] = []
     for index, node in enumerate(tree.body):
-        if _for_types(node):
-            continue
+        if isinstance(node, ast.If) and not node.orelse and ast.unparse(node.test) in _FOR_TYPES:
+            continue  # it never runs
         for name in sorted({*bound(node), *(changed(node) if not isinstance(node, Scope) else ())}):
             bindings.setdefault(name, []).append(index)
         if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
@@ -87,8 +94,4 @@ def file_of(dotted: str, is_package: bool, source: str) -> File:
     return File(dotted, package, tree, bindings, tuple(stars), frozenset(written))
 
 
-def _for_types(node: ast.stmt) -> bool:
-    """`if TYPE_CHECKING:`, which never runs."""
-    if not isinstance(node, ast.If) or node.orelse:
-        return False
-    return ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+_FOR_TYPES = ("TYPE_CHECKING", "typing.TYPE_CHECKING")

@@ -14,7 +14,7 @@ from typing import Any
 
 from bwlint.chips import Chip
 from bwlint.confirm.child import run
-from bwlint.confirm.slicing.slices import Slice
+from bwlint.confirm.slicing.closure import Slice
 from bwlint.data import table
 
 MEMORY = 512 << 20
@@ -51,27 +51,23 @@ class SandboxRun:
 def run_slice(slice_: Slice, chips: Sequence[Chip], folder: Path, limit: float) -> SandboxRun:
     """Run a slice on each of `chips`, for at most `limit` seconds in all."""
     seconds = min(limit, LONGEST)
-    job = json.dumps(_job(slice_, chips, math.ceil(seconds))).encode()
-    try:
-        ended = run(command("bwlint.confirm.slicing.inside"), limit=seconds, folder=folder, stdin=job, memory=MEMORY)
-    except OSError as error:
-        return SandboxRun({}, trouble=f"Python does not start: {error.strerror or error}")
-    if ended.trouble:
-        return SandboxRun({}, trouble=explained(ended.trouble), log=ended.output, seconds=ended.seconds)
-    return replace(_ran(ended.answer, slice_.form), log=ended.output, seconds=ended.seconds)
-
-
-def _job(slice_: Slice, chips: Sequence[Chip], seconds: int) -> dict[str, Any]:
-    """What the child is to do, see `inside`."""
-    return {
+    job = {
         "modules": {dotted: asdict(plan) for dotted, plan in slice_.modules.items()},
         "module": slice_.module,
         "form": slice_.form,
         "devices": sorted(slice_.devices),
         "rows": source_rows(),
         "chips": [(chip.name, chip.major, chip.minor, chip.smem_per_block_optin) for chip in chips],
-        "seconds": seconds,
+        "seconds": math.ceil(seconds),
     }
+    python, data = command("bwlint.confirm.slicing.inside"), json.dumps(job).encode()
+    try:
+        ended = run(python, limit=seconds, folder=folder, stdin=data, memory=MEMORY)
+    except OSError as error:
+        return SandboxRun({}, trouble=f"Python does not start: {error.strerror or error}")
+    if ended.trouble:
+        return SandboxRun({}, trouble=explained(ended.trouble), log=ended.output, seconds=ended.seconds)
+    return replace(_ran(ended.answer, slice_.form), log=ended.output, seconds=ended.seconds)
 
 
 def _ran(data: bytes, form: str) -> SandboxRun:

@@ -6,12 +6,120 @@ This runs in the child.
 from __future__ import annotations
 
 import functools
+import importlib
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from enum import Enum
+from types import ModuleType
+from typing import Any, NamedTuple, NoReturn
 
-from bwlint.confirm.slicing.capabilities import TESTS, VALUES, Arch, ChipNumbers, DeviceCapability
-from bwlint.confirm.slicing.libraries import LIBRARIES, of_library
-from bwlint.confirm.slicing.unread import LONGEST_KEY, Choices, SkipRaised, Undecided, UnknownValue, shown
+from bwlint.confirm.slicing.unread import (
+    LONGEST_KEY,
+    Choices,
+    NotReached,
+    SkipRaised,
+    Undecided,
+    UnknownValue,
+    related,
+    shown,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChipNumbers:
+    """A compute capability; `smem` are the bytes of shared memory that a block may ask for, None: not known."""
+
+    major: int
+    minor: int
+    smem: int | None
+
+
+class DeviceCapability(NamedTuple):
+    """vLLM's: a NamedTuple, which equals the plain tuple and is ordered with it, and never equals a number."""
+
+    major: int
+    minor: int
+
+    def as_version_str(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+    def to_int(self) -> int:
+        return self.major * 10 + self.minor
+
+
+def _by_pair(holds: Callable[[Any, Any], bool]) -> Callable[[Arch, object], bool]:
+    def compare(self: Arch, other: object) -> bool:
+        return holds(self._pair, other._pair) if isinstance(other, Arch) else NotImplemented
+
+    return compare
+
+
+class Arch(Enum):
+    """CuTe DSL's: ordered by major and minor alone, and equal to members only. 10.1 is 11.0 in its later versions."""
+
+    sm_80, sm_86, sm_87, sm_89 = (8, 0, ""), (8, 6, ""), (8, 7, ""), (8, 9, "")
+    sm_90, sm_90a = (9, 0, ""), (9, 0, "a")
+    sm_100, sm_100a, sm_100f = (10, 0, ""), (10, 0, "a"), (10, 0, "f")
+    sm_103, sm_103a, sm_103f = (10, 3, ""), (10, 3, "a"), (10, 3, "f")
+    sm_110, sm_110a, sm_110f = (11, 0, ""), (11, 0, "a"), (11, 0, "f")
+    sm_101, sm_101a, sm_101f = sm_110, sm_110a, sm_110f
+    sm_120, sm_120a, sm_120f = (12, 0, ""), (12, 0, "a"), (12, 0, "f")
+    sm_121, sm_121a, sm_121f = (12, 1, ""), (12, 1, "a"), (12, 1, "f")
+
+    def __init__(self, major: int, minor: int, suffix: str) -> None:
+        self.major, self.minor, self.suffix = major, minor, suffix
+
+    def is_family_of(self, arch: Arch) -> bool:
+        return self.major == arch.major and self.minor >= arch.minor and self.suffix in ("a", "f")
+
+    @classmethod
+    def of(cls, chip: ChipNumbers) -> Arch:
+        """The member that the DSL takes for the resident device; where it has none it raises before any test."""
+        found = cls.__members__.get(f"sm_{chip.major}{chip.minor}{'a' if chip.major >= 9 else ''}")
+        if found is None or found._pair != (chip.major, chip.minor):
+            raise NotReached
+        return found
+
+    __lt__, __le__, __gt__, __ge__ = map(_by_pair, (operator.lt, operator.le, operator.gt, operator.ge))
+
+    @property
+    def _pair(self) -> tuple[int, int]:
+        return (self.major, self.minor)
+
+
+VALUES: dict[str, Callable[[ChipNumbers], Any]] = {
+    "tuple": lambda chip: (chip.major, chip.minor),
+    "named": lambda chip: DeviceCapability(chip.major, chip.minor),
+    "joined": lambda chip: chip.major * 10 + chip.minor,
+    "major": lambda chip: chip.major,
+    "minor": lambda chip: chip.minor,
+    "version": lambda chip: f"{chip.major}.{chip.minor}",
+    "digits": lambda chip: f"{chip.major}{chip.minor}",
+    "sm": lambda chip: f"sm_{chip.major}{chip.minor}",
+    "sm-suffixed": lambda chip: f"sm_{chip.major}{chip.minor}{'a' if chip.major >= 9 else ''}",
+    "true": lambda _: True,
+    "false": lambda _: False,
+    "none": lambda _: None,
+}
+
+
+def _compared(holds: Callable[[Any, Any], bool]) -> Callable[..., bool]:
+    """What vLLM's `Platform` does: a tuple is compared with the NamedTuple, a number with the joined digits."""
+
+    def test(chip: ChipNumbers, capability: Any) -> bool:
+        current = DeviceCapability(chip.major, chip.minor)
+        return bool(holds(current if isinstance(capability, tuple) else current.to_int(), capability))
+
+    return test
+
+
+TESTS: dict[str, Callable[..., bool]] = {
+    "equals": _compared(operator.eq),
+    "at-least": _compared(operator.ge),
+    "family": lambda chip, capability: bool((chip.major * 10 + chip.minor) // 10 == capability // 10),
+    "at-least-parts": lambda chip, major, minor=0: bool((chip.major, chip.minor) >= (major, minor)),
+}
 
 
 class LibrariesOnChip:
@@ -64,7 +172,12 @@ class LibrariesOnChip:
             return _NAMES[dotted]
         top, _, rest = dotted.partition(".")
         if top in LIBRARIES:
-            return self._of_library(dotted, rest) if rest else PureModule(self, dotted)
+            if not rest:
+                return PureModule(self, dotted)
+            try:
+                return of_library(dotted, rest)
+            except AttributeError:
+                return self.unread(dotted)
         if dotted in _RAISING:
             return _raising(dotted)
         name = dotted.rpartition(".")[2]
@@ -78,12 +191,6 @@ class LibrariesOnChip:
             return self._value(row, dotted)
         found = self.unread(dotted)
         return UnknownValue(self, dotted[:LONGEST_KEY], found._bw_why, outside=True)
-
-    def _of_library(self, dotted: str, rest: str) -> Any:
-        try:
-            return of_library(dotted, rest)
-        except AttributeError:
-            return self.unread(dotted)
 
     def called(self, value: UnknownValue, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
         """What a call of something nobody knows gives: a source of the table gives the device."""
@@ -249,3 +356,61 @@ def _raising(dotted: str) -> Callable[..., NoReturn]:
         raise SystemExit if "exit" in dotted else SkipRaised
 
     return leave
+
+
+_WHOLE = frozenset({"math", "operator", "itertools", "functools", "re", "enum", "typing", "dataclasses", "abc"})
+LIBRARIES = frozenset({*_WHOLE, "collections", "packaging", "contextlib", "types", "numbers", "typing_extensions"})
+
+_HARMLESS = {
+    "collections": {"namedtuple", "OrderedDict", "defaultdict", "Counter", "deque", "abc"},
+    "packaging": {"version"},
+    "contextlib": {"contextmanager", "suppress", "nullcontext"},
+    "types": {"SimpleNamespace", "MappingProxyType"},
+}
+
+
+def load_libraries() -> None:
+    """Import what slices may use, while this process may still read files."""
+    for name in (*LIBRARIES, "collections.abc", "packaging.version", "encodings.utf_8", "sre_compile"):
+        try:
+            _MODULES[name] = importlib.import_module(name)
+        except ImportError:
+            continue
+
+
+_MODULES: dict[str, ModuleType] = {}
+
+
+class _Public:
+    """The public names of a module of Python's own."""
+
+    def __init__(self, module: ModuleType, allowed: set[str] | None) -> None:
+        self._module, self._allowed = module, allowed
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or (self._allowed is not None and name not in self._allowed):
+            raise AttributeError(name)
+        found = getattr(self._module, name)
+        inner = _MODULES.get(f"{self._module.__name__}.{name}")
+        if isinstance(found, ModuleType):
+            return _Public(inner or found, None if inner is not None else set())
+        return _spared(name, found) if self._module.__name__ in ("math", "re") and callable(found) else found
+
+
+def _spared(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that gives an unknown value for an unknown one."""
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        unread = next((arg for arg in args if isinstance(arg, UnknownValue)), None)
+        return real(*args, **keywords) if unread is None else related(name, unread, None)
+
+    return call
+
+
+def of_library(dotted: str, rest: str) -> Any:
+    top = dotted.partition(".")[0]
+    module = _MODULES.get(top) or _MODULES["typing"]
+    found: Any = _Public(module, _HARMLESS.get(top))
+    for name in rest.split(".") if rest else ():
+        found = getattr(found, name)
+    return found

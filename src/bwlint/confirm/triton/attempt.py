@@ -1,27 +1,37 @@
-"""Test a claim about a Triton kernel: its shared memory, and ptxas on its PTX."""
+"""Test a claim about a Triton kernel: its shared memory, and ptxas on its PTX. The kernel is cut out of the tree, and
+compiled by Triton in a child that can compute and answer, and nothing else."""
 
 from __future__ import annotations
 
+import ast
+import importlib.util
+import json
+import math
 import re
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bwlint.chips import Chip, chip
+from bwlint.confirm.child import run
 from bwlint.confirm.compiling.compiler import Bench, CompilerRun, assembled, cut
-from bwlint.confirm.compiling.evidence import TargetAnswer
+from bwlint.confirm.compiling.evidence import TargetAnswer, undecided
 from bwlint.confirm.receipt import Attempt, executed, not_eligible, not_requested
-from bwlint.confirm.slicing.modules import File, source_of
-from bwlint.confirm.triton.compiling import Made, TritonRun, compile_kernel, missing
-from bwlint.confirm.triton.cutting import KernelSlice, cut_kernel, home_of
+from bwlint.confirm.slicing.closure import Cutout, Cutter
+from bwlint.confirm.slicing.modules import File, home_of, source_of
+from bwlint.confirm.slicing.sandbox import command, explained, source_rows
+from bwlint.confirm.slicing.seccomp import unavailable
+from bwlint.confirm.slicing.syntax import GATE
 from bwlint.confirm.triton.signature import Signature, given, inferred
 from bwlint.confirm.workbench import Subject, Toolkit, Workbench
 from bwlint.readers.python.blocks import DEFAULT_STAGES, DEFAULT_WARPS, constants
+from bwlint.readers.python.least import Function
 from bwlint.readers.python.triton import Taking, jitted, takings
 from bwlint.readers.spans import span
 from bwlint.sources.read import SourceText
+from bwlint.sources.worktree import is_in
 
 MAX_TAKINGS = 12
 """Configurations of one claim that are compiled."""
@@ -103,17 +113,14 @@ class _Test:
     def signature(self, kernel: KernelSlice, taking: Taking) -> Signature | str:
         if self.world.signature:
             found = given(taking.kernel, self.world.signature)
-            return found if isinstance(found, str) else _differs(found, taking) or found
+            if isinstance(found, str):
+                return found
+            for name, value in taking.constants.items():
+                if found.values.get(name) != value:
+                    return f"the finding is about {name} = {value}, and --signature has {found.told().get(name)}"
+            return found
         stated = _BITS.search(self.subject.finding.message)
         return inferred(self.home.tree, kernel.helpers, taking, int(stated[1]) if stated else None)
-
-
-def _differs(signature: Signature, taking: Taking) -> str:
-    """Where a signature that is given is one of something else than the finding is about."""
-    for name, value in taking.constants.items():
-        if signature.values.get(name) != value:
-            return f"the finding is about {name} = {value}, and --signature has {signature.told().get(name)}"
-    return ""
 
 
 def _tested(test: _Test, cases: Sequence[Taking]) -> Attempt:
@@ -135,14 +142,14 @@ def _tested(test: _Test, cases: Sequence[Taking]) -> Attempt:
         if ran.refused:
             return not_eligible("assemble", ran.refused, test.details)
         if ran.trouble:
-            return _done(test, TargetAnswer("inconclusive", f"`{kernel.name}`: {ran.trouble}"))
+            return _done(test, undecided(f"`{kernel.name}`: {ran.trouble}"))
         test.details |= {"triton": ran.version, "kernel": kernel.name, "options": options}
         for on in chips:
             one = _on_chip(test, ran, kernel.name, on)
             seen.append(one)
             if one.outcome != "confirmed":
                 return _done(test, one)
-    return _done(test, seen[0] if seen else TargetAnswer("inconclusive", "the claim names no chip"))
+    return _done(test, seen[0] if seen else undecided("the claim names no chip"))
 
 
 def _chips(test: _Test) -> list[str]:
@@ -160,7 +167,7 @@ def _on_chip(test: _Test, ran: TritonRun, name: str, on: Chip) -> TargetAnswer:
     failed = next((one for one in made if one.error), None)
     if failed is not None:
         reason = f"Triton {ran.version} does not compile `{name}` for {on.name}: {cut(failed.error)}"
-        return TargetAnswer("inconclusive", reason)
+        return undecided(reason)
     if test.subject.claim.kind in _HEADS:
         return _head(test, ran, on)
     return _shared(test, ran, name, on)
@@ -172,42 +179,38 @@ def _shared(test: _Test, ran: TritonRun, name: str, on: Chip) -> TargetAnswer:
     least, most = min(sizes), max(sizes)
     limit = on.smem_per_block_optin
     if limit is None:
-        return TargetAnswer("inconclusive", f"how much shared memory {on.name} gives to a block is not known")
+        return undecided(f"how much shared memory {on.name} gives to a block is not known")
     amount = f"{least}" if least == most else f"{least} to {most}"
     reason = f"Triton {ran.version} gives a block of `{name}` {amount} bytes for {on.name}, which has {limit}"
     if least > limit:
         return TargetAnswer("confirmed", reason)
     if most > limit:
-        return TargetAnswer("inconclusive", f"{reason}: it turns on flags")
+        return undecided(f"{reason}: it turns on flags")
     if _tile(test.subject) is not None:
-        return TargetAnswer("inconclusive", f"{reason}: with other constants the tile may not fit")
+        return undecided(f"{reason}: with other constants the tile may not fit")
     return TargetAnswer("refuted", reason)
 
 
 def _head(test: _Test, ran: TritonRun, on: Chip) -> TargetAnswer:
     """Whether ptxas refuses an instruction in the PTX that Triton makes."""
     if test.toolkit is None:
-        return TargetAnswer("inconclusive", "no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
+        return undecided("no ptxas: pip install 'bwlint[assemble]', or set CUDA_HOME")
     head = test.subject.claim.subject
-    lines = [at for at, line in enumerate(ran.made[on.name][0].ptx.splitlines(), 1) if _begins(line, head)]
+    ptx = ran.made[on.name][0].ptx.splitlines()
+    lines = [at for at, line in enumerate(ptx, 1) if any(word.rstrip(";") == head for word in line.split()[:4])]
     if not lines:
-        return TargetAnswer("inconclusive", f"no `{head}` is in the PTX that Triton {ran.version} makes for {on.name}")
+        return undecided(f"no `{head}` is in the PTX that Triton {ran.version} makes for {on.name}")
     made, target = assemble(ran.made[on.name][0], test.world, test.toolkit)
     test.details["toolkit"] = test.toolkit.version
     error = next((one for one in made.messages if one.level != "warning" and one.line in lines), None)
     if error is None and made.path is None:
-        return TargetAnswer("inconclusive", f"ptxas for {target}: {made.first_error or made.trouble}")
+        return undecided(f"ptxas for {target}: {made.first_error or made.trouble}")
     fails = test.subject.claim.kind == "instruction"
     if error is not None:
         return TargetAnswer("confirmed" if fails else "refuted", f"ptxas for {target}: {cut(error.text)}")
     return TargetAnswer(
         "refuted" if fails else "confirmed", f"ptxas assembles what Triton {ran.version} makes for {target}"
     )
-
-
-def _begins(line: str, head: str) -> bool:
-    words = line.split()
-    return any(word.rstrip(";") == head for word in words[:4])
 
 
 def assemble(made: Made, world: Workbench, toolkit: Toolkit) -> tuple[CompilerRun, str]:
@@ -222,3 +225,123 @@ def assemble(made: Made, world: Workbench, toolkit: Toolkit) -> tuple[CompilerRu
 def _done(test: _Test, seen: TargetAnswer) -> Attempt:
     log = "\n".join(test.log)[:_LONGEST_TEXT]
     return executed("assemble", seen.outcome, seen.reason, test.details, log, test.seconds)
+
+
+MEMORY = 6 << 30
+"""Bytes of address space: Triton's library alone is half of one GiB."""
+_PLAIN = {"TRITON_DEFAULT_FP_FUSION": "1"}
+"""What Triton does without being asked, said: it warns otherwise."""
+LONGEST = 120.0
+"""Seconds of one kernel for one target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What Triton makes of a kernel with one set of constants: bytes of shared memory of a block, and its PTX; or why
+    it makes nothing."""
+
+    shared: int = 0
+    ptx: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TritonRun:
+    """What was made by the name of each chip, and by which Triton. `refused` says why nothing ran, `trouble` why no
+    answer came."""
+
+    made: Mapping[str, tuple[Made, ...]] = field(default_factory=dict)
+    version: str = ""
+    refused: str = ""
+    trouble: str = ""
+    log: str = ""
+    seconds: float = 0.0
+
+
+def missing(scanned: tuple[str, ...]) -> str | None:
+    """Why nothing can be compiled here; None where it can. What lies in a scanned tree is no compiler."""
+    found = importlib.util.find_spec("triton")
+    if found is None or not found.origin:
+        return "no Triton: pip install 'bwlint[triton]'"
+    if any(is_in(str(Path(found.origin).resolve()), tree) for tree in scanned):
+        return "the installed Triton is itself the code under test"
+    return unavailable()
+
+
+def compile_kernel(
+    kernel: KernelSlice,
+    signature: Signature,
+    options: Mapping[str, int],
+    chips: Sequence[Chip],
+    folder: Path,
+    limit: float,
+) -> TritonRun:
+    """Compile a kernel for chips, for at most `limit` seconds, with every way of its open flags."""
+    seconds = min(limit, LONGEST)
+    ways = list(signature.ways())
+    job = {
+        "modules": {dotted: asdict(plan) for dotted, plan in kernel.modules.items()},
+        "module": kernel.module,
+        "kernel": kernel.name,
+        "devices": sorted(kernel.devices),
+        "rows": source_rows(),
+        "chips": [(chip.name, chip.major, chip.minor, chip.smem_per_block_optin) for chip in chips],
+        "types": signature.types,
+        "divisible": sorted(signature.divisible),
+        "ways": ways,
+        "options": dict(options),
+        "seconds": math.ceil(seconds),
+    }
+    python, data = command("bwlint.confirm.triton.inside", "triton"), json.dumps(job).encode()
+    try:
+        ended = run(python, limit=seconds, folder=folder, stdin=data, memory=MEMORY, environment=_PLAIN)
+    except OSError as error:
+        return TritonRun(trouble=f"Python does not start: {error.strerror or error}")
+    if ended.trouble:
+        return TritonRun(trouble=explained(ended.trouble), log=ended.output, seconds=ended.seconds)
+    return _ran(ended.answer, ended.output, ended.seconds, len(ways), [chip.name for chip in chips])
+
+
+def _ran(data: bytes, log: str, seconds: float, ways: int, names: Sequence[str]) -> TritonRun:
+    """What an answer says; the child may have been made to write anything."""
+    try:
+        told: Any = json.loads(data)
+        if "made" not in told:
+            refused, trouble = str(told.get("refused", "")), str(told.get("trouble", ""))
+            return TritonRun(refused=refused, trouble=trouble or "it gave no reason", log=log, seconds=seconds)
+        made = {name: tuple(map(_one, told["made"][name])) for name in names}
+        version = str(told["version"])[:40]
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        made, version = {}, ""
+    whole = all(one.error or (one.ptx and one.shared >= 0) for rows in made.values() for one in rows)
+    if len(made) < len(names) or any(len(rows) < ways for rows in made.values()) or not whole:
+        return TritonRun(trouble="the kernel ended without an answer", log=log, seconds=seconds)
+    return TritonRun(made, version, log=log, seconds=seconds)
+
+
+def _one(row: Mapping[str, Any]) -> Made:
+    return Made(int(row.get("shared", 0)), str(row.get("ptx", "")), str(row.get("error", "")))
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSlice:
+    """A kernel's name in its module, and the statements of all modules that it needs. `helpers` are the jit functions
+    among them, by name."""
+
+    module: str
+    name: str
+    modules: Mapping[str, Cutout]
+    devices: frozenset[str]
+    helpers: Mapping[str, Function]
+
+
+def cut_kernel(real: str, home: File, name: str) -> KernelSlice:
+    cutter = Cutter(home, real)
+    gate = ast.parse(f"def {GATE}():\n    return {name}").body[0]
+    assert isinstance(gate, ast.FunctionDef)
+    cutter.run(gate)
+    helpers: dict[str, Function] = {}
+    for plan in cutter.plans.values():
+        for text, _ in plan.statements:
+            helpers |= jitted(ast.parse(text))
+    return KernelSlice(home.dotted, name, cutter.plans, cutter.devices, helpers)

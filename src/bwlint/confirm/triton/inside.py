@@ -16,12 +16,9 @@ from types import ModuleType
 from typing import Any
 
 from bwlint.confirm.slicing import seccomp
-from bwlint.confirm.slicing.capabilities import ChipNumbers
 from bwlint.confirm.slicing.inside import answer, leave_streams, limit
-from bwlint.confirm.slicing.libraries import load_libraries
-from bwlint.confirm.slicing.linking import Linker, Proxy, Units
-from bwlint.confirm.slicing.rewriting import compiled
-from bwlint.confirm.slicing.standins import LibrariesOnChip
+from bwlint.confirm.slicing.linking import Linker, Proxy, Units, compiled
+from bwlint.confirm.slicing.standins import ChipNumbers, LibrariesOnChip, load_libraries
 from bwlint.confirm.slicing.syntax import imported
 from bwlint.confirm.slicing.unread import Choices, UnknownValue
 
@@ -218,12 +215,16 @@ class _Triton:
         return {"__bw_jit__": self._triton.jit, "__bw_constexpr__": self._triton.language.constexpr}
 
     def made(self, kernel: Any, job: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-        """Compile down to PTX; the bytes of shared memory, the threads and the PTX."""
+        """Compile down to PTX; the bytes of shared memory and the PTX."""
         names = kernel.arg_names
         options = self._backend.parse_options({"ptx_version": PTX_VERSION, **job["options"]})
         # Libraries lie in files. What is left to be linked changes no shared memory.
         object.__setattr__(options, "extern_libs", ())
-        constants = {(names.index(name),): self._constant(value) for name, value in values.items()}
+        type_of = self._triton.language.str_to_ty
+        constants = {
+            (names.index(name),): type_of(value["dtype"], None) if isinstance(value, dict) else value
+            for name, value in values.items()
+        }
         attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in job["divisible"]}
         source = self._source(kernel, {name: job["types"][name] for name in names}, constants, attributes)
         stages: dict[str, Any] = {}
@@ -236,12 +237,7 @@ class _Triton:
         metadata = {"target": self._target, **options.__dict__}
         for name in ("ttir", "ttgir", "llir", "ptx"):
             module = stages[name](module, metadata)
-        return {"shared": metadata["shared"], "warps": metadata["num_warps"], "ptx": module}
-
-    def _constant(self, value: Any) -> Any:
-        if isinstance(value, dict):
-            return self._triton.language.str_to_ty(value["dtype"], None)
-        return value
+        return {"shared": metadata["shared"], "ptx": module}
 
 
 def _where_triton_is(node: ast.If | ast.Try) -> Sequence[ast.stmt]:

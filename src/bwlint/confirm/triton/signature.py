@@ -174,8 +174,9 @@ class _SignatureReader:
 
     def _is_flag(self, name: str, node: ast.expr | None) -> bool:
         kernel = self.taking.kernel
-        decided = next((one for one in kernel.decorator_list if _word(one) == "heuristics"), None)
-        if isinstance(decided, ast.Call) and decided.args and isinstance(decided.args[0], ast.Dict):
+        calls = (one for one in kernel.decorator_list if isinstance(one, ast.Call))
+        decided = next((one for one in calls if dotted(one.func).rpartition(".")[2] == "heuristics"), None)
+        if decided is not None and decided.args and isinstance(decided.args[0], ast.Dict):
             pairs = zip(decided.args[0].keys, decided.args[0].values, strict=True)
             own = (value for key, value in pairs if isinstance(key, ast.Constant) and key.value == name)
             if any(isinstance(value, ast.Lambda) and _truth(value.body) for value in own):
@@ -298,10 +299,6 @@ def _value(node: ast.expr) -> object:
     if not isinstance(found, bool | int | float | str | None):
         raise ValueError(node)
     return found
-
-
-def _word(node: ast.expr) -> str:
-    return dotted(node.func if isinstance(node, ast.Call) else node).rpartition(".")[2]
 
 
 def _truth(node: ast.expr) -> bool:

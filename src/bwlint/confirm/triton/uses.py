@@ -151,7 +151,7 @@ class Uses:
         if helper is self.kernel:
             return
         inner = uses(helper, self.helpers, self.depth + 1)
-        given = {**dict(zip(parameters(helper), node.args, strict=False))}
+        given = dict(zip(parameters(helper), node.args, strict=False))
         given |= {one.arg: one.value for one in node.keywords if one.arg is not None}
         for name, value in given.items():
             if name in inner.pointers:
@@ -175,8 +175,7 @@ class Uses:
             return self._root(node.body) | self._root(node.orelse)
         if isinstance(node, ast.Call) and called(node) in _KEPT:
             base = next((one.value for one in node.keywords if one.arg == "base"), None)
-            method = isinstance(node.func, ast.Attribute) and called(node) == "to"
-            of = node.func.value if method and isinstance(node.func, ast.Attribute) else None
+            of = node.func.value if isinstance(node.func, ast.Attribute) and called(node) == "to" else None
             given = of or base or (node.args[0] if node.args else None)
             return self._root(given) if given is not None else set()
         return set()

@@ -8,11 +8,9 @@ import sys
 
 def install() -> None:
     """Begin: from now on what asks a device is answered, and what a device would do is written down."""
-    from . import endings, extensions, hooks, starts
+    from . import hooks, processes
 
-    endings.watch()
-    starts.watch()
-    extensions.watch()
+    processes.watch()
     hooks.watch()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.confirm.compiling.includes import IncludeTree
+from bwlint.confirm.compiling.units import IncludeTree
 
 
 def tree(root: Path, files: dict[str, str]) -> IncludeTree:

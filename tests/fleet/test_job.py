@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.fleet.listing import BadList, FleetSource, SourceList, identity, sources_of
+from bwlint.fleet.job import BadList, FleetSource, SourceList, identity, sources_of
 
 
 def listed(*texts: str) -> tuple[FleetSource, ...]:

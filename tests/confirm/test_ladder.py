@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bwlint.confirm.places import places
+from bwlint.confirm.ladder import places
 
 
 @pytest.fixture

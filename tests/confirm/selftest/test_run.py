@@ -11,9 +11,8 @@ import pytest
 from bwlint.chips.devices import chip
 from bwlint.confirm import gpu
 from bwlint.confirm.child import Ended
-from bwlint.confirm.selftest.case import BuiltProgram, PickingGate, PtxText, Question, SelftestCase, rendered
-from bwlint.confirm.selftest.cases import all_cases
-from bwlint.confirm.selftest.hardware import DeviceAnswer, seen
+from bwlint.confirm.selftest.case import BuiltProgram, PickingGate, PtxText, Question, SelftestCase, all_cases, rendered
+from bwlint.confirm.selftest.run import DeviceAnswer, seen
 from bwlint.confirm.workbench import Device
 
 H100 = Device(0, "H100", "GPU-0", "9.0", "13.0")

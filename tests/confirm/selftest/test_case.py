@@ -7,8 +7,16 @@ import re
 import pytest
 
 from bwlint.chips.devices import chip
-from bwlint.confirm.selftest.case import INPUTS, BuiltProgram, NotForChip, PtxText, SelftestCase, Words, rendered
-from bwlint.confirm.selftest.cases import all_cases
+from bwlint.confirm.selftest.case import (
+    INPUTS,
+    BuiltProgram,
+    NotForChip,
+    PtxText,
+    SelftestCase,
+    Words,
+    all_cases,
+    rendered,
+)
 from bwlint.settings import catalog
 
 HOLE = re.compile(r"@[A-Z_]+(?:[+-]\d+)?@")
