@@ -14,12 +14,12 @@ from bwlint.chips import frameworks, peers
     [
         (frameworks.headers(), ("cute", "cccl"), ("std",)),
         (frameworks.headers(defining_macros=True), ("cute", "cutlass"), ("cuda", "cccl")),
-        (frameworks.registers(), ("TORCH_LIBRARY_IMPL", "STABLE_TORCH_LIBRARY"), ("LIBRARY",)),
-        (frameworks.registers_typed(), ("TVM_FFI_DLL_EXPORT_TYPED_FUNC",), ("TYPED_FUNC",)),
-        (frameworks.boxes(), ("TORCH_BOX", "TORCH_FN"), ("BOX",)),
-        (frameworks.converts(), ("__nv_cvt_float_to_e8m0",), ("to_e8m0",)),
-        ("|".join(sorted(frameworks.fails())), ("failure", "notifyMatchFailure"), ("success",)),
-        (frameworks.operations(), ("torch",), ("tvm",)),
+        (frameworks.piece("registers"), ("TORCH_LIBRARY_IMPL", "STABLE_TORCH_LIBRARY"), ("LIBRARY",)),
+        (frameworks.piece("registers_typed"), ("TVM_FFI_DLL_EXPORT_TYPED_FUNC",), ("TYPED_FUNC",)),
+        (frameworks.piece("boxes"), ("TORCH_BOX", "TORCH_FN"), ("BOX",)),
+        (frameworks.piece("converts"), ("__nv_cvt_float_to_e8m0",), ("to_e8m0",)),
+        ("|".join(sorted(frameworks.names("fails"))), ("failure", "notifyMatchFailure"), ("success",)),
+        (frameworks.piece("operations"), ("torch",), ("tvm",)),
         (peers.remote_pointers(), ("nvshmem_ptr",), ("nvshmem_malloc",)),
     ],
 )
@@ -31,7 +31,7 @@ def test_pieces(piece: str, yes: tuple[str, ...], no: tuple[str, ...]) -> None:
 
 
 def test_namespaces_that_are_not_the_trees() -> None:
-    assert {"std", "at", "torch", "thrust"} <= frameworks.namespaces()
+    assert {"std", "at", "torch", "thrust"} <= frameworks.names("namespaces")
 
 
 def test_the_project_packaging_comes_before_frameworks() -> None:

@@ -34,7 +34,7 @@ def evaluated(condition: str, setup: str = "") -> Sets | None:
     if not gates or gates[-1].at[0] < source.count("\n", 0, source.rindex("# sm_120")):
         return None
     tree = Tree(Sources(), lambda path, name: None)
-    tree.add(module, "/")
+    tree.give(module.path, module.name, "/", lambda: module)
     return tree.sets(module, gates[-1])
 
 

@@ -35,7 +35,7 @@ def test_an_attribute_that_leads_back_to_itself_is_unknown(lines: tuple[str, ...
     module = read("/example.py", source, "example", False)
     (gate,) = [gate for gate in module.gates if gate.kind == "condition"]
     tree = Tree(Sources(), lambda path, name: None)
-    tree.add(module, "/")
+    tree.give(module.path, module.name, "/", lambda: module)
     found = tree.sets(module, gate)
     assert found is not None
     assert found.may == may
@@ -51,7 +51,7 @@ def test_what_was_met_on_the_way_is_known_where_it_is_asked_by_itself() -> None:
     source = f"import torch\n{helper}{_class(*lines)}    def run(self):\n{tests}"
     module = read("/example.py", source, "example", False)
     tree = Tree(Sources(), lambda path, name: None)
-    tree.add(module, "/")
+    tree.give(module.path, module.name, "/", lambda: module)
     *_, gate = [gate for gate in module.gates if gate.kind == "condition" and "stages" in gate.text]
     for other in module.gates:
         tree.sets(module, other)
@@ -68,7 +68,7 @@ def test_an_attribute_is_evaluated_once_and_what_is_free_in_it_is_met_each_time(
     source = f"import os\nimport torch\n{_class(first, *chain)}    def run(self):\n{tests}"
     module = read("/example.py", source, "example", False)
     tree = Tree(Sources(), lambda path, name: None)
-    tree.add(module, "/")
+    tree.give(module.path, module.name, "/", lambda: module)
     asked = [gate for gate in module.gates if gate.kind == "condition"]
     found = [sets for gate in asked if (sets := tree.sets(module, gate)) is not None]
     assert tree.interpreter.steps < len(chain) * 10
@@ -83,7 +83,7 @@ def test_an_unknown_object_is_asked_whatever_its_maker_is_called(maker: str) -> 
     module = read("/example.py", source, "example", False)
     (gate,) = [gate for gate in module.gates if gate.kind == "condition"]
     tree = Tree(Sources(), lambda path, name: None)
-    tree.add(module, "/")
+    tree.give(module.path, module.name, "/", lambda: module)
     found = tree.sets(module, gate)
     assert found is not None
     assert found.may == HOPPER

@@ -25,6 +25,6 @@ def test_an_argument_as_an_operand(around, admitted: ChipSet | None) -> None:  #
     signs, (left, right) = gate.test.args
     changed = replace(gate, test=Expr("cmp", (signs, (around(left), right)), gate.test.at))
     tree = Tree(Sources(), lambda path, name: None)
-    tree.add(module, "/")
+    tree.give(module.path, module.name, "/", lambda: module)
     sets = tree.sets(module, changed)
     assert (sets.may if sets is not None and sets.decided else None) == admitted

@@ -56,7 +56,7 @@ def made(folder: Path, files: dict[str, str]) -> tuple[Context, Module]:
     tree = Tree(Sources({}), load)
     build = load(str(folder / "CMakeLists.txt"), "")
     assert build is not None
-    tree.add(build, str(folder))
+    tree.give_other(lambda: build)
     builds = Builds([build], lambda path: load(path, ""))
     native, outlines = Native(tree, builds, Refusals(tree)), Outlines(tree)
     libraries = Libraries()

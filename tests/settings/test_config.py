@@ -333,7 +333,7 @@ def test_without_a_git_tree_the_folder_is_the_bound(tmp_path: Path, is_git: bool
 
 def test_the_command_line_overrides() -> None:
     base = Config(target=("sm_120",), select=("leak",), severity="note")
-    changed = base.override(target=["sm_90"], fail_on="error")
+    changed = base.override(target=("sm_90",), fail_on="error")
     assert changed == Config(target=("sm_90",), select=("leak",), severity="note", fail_on="error")
     assert base.override() == base
 

@@ -21,8 +21,8 @@ from small_binaries import tarred, zipped
 from bwlint.model.findings import Skipped
 from bwlint.sources import pypi
 from bwlint.sources.pypi import SourceError, Spec, Unpacked, download, is_package, open_packages, parse_spec, unpack
-from bwlint.sources.sdists import fetch_source
 from bwlint.sources.walk import discover
+from bwlint.sources.wheels import fetch_source
 
 
 def make_wheel(path: Path, members: Mapping[str, bytes | str]) -> Path:

@@ -79,7 +79,7 @@ def reached(project: Path, name: str) -> tuple[str | None, list[tuple[str, ChipS
     tree = Tree(Sources(), load)
     user = load(str(project / "user.py"), "user")
     assert user is not None
-    tree.add(user, str(project))
+    tree.give(user.path, user.name, str(project), lambda: user)
     definitions, graph = halves(tree)
     place = definitions.definition(user, Use(name, "call", Span(9, 0, 9, 1)))
     if place is None:
@@ -141,7 +141,7 @@ def test_a_path_has_a_place_and_a_sentence_for_every_step(project: Path) -> None
     tree = Tree(Sources(), load)
     user = load(str(project / "user.py"), "user")
     assert user is not None
-    tree.add(user, str(project))
+    tree.give(user.path, user.name, str(project), lambda: user)
     definitions, graph = halves(tree)
     place = definitions.definition(user, Use("kit.go", "call", Span(9, 0, 9, 1)))
     assert place is not None

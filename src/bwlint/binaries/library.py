@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from bwlint.binaries.allowance import Allowance, Exhausted
@@ -187,19 +188,24 @@ class _Look:
         if self.whole is not None:
             self._unplaced(image, self.whole)
             return self.whole
-        try:
+        with self._looking(image, image.target, f"{image.target} image"):
             found = cubin.read(self._content(image), self.allowance.lines)
             self.allowance.hold_cubin(found)
+            self._unplaced(image, found)
+            return found.of_target(image.number, image.suffix)
+        return None
+
+    @contextmanager
+    def _looking(self, image: Image, name: str, damaged: str = "") -> Iterator[None]:
+        """What does not open within is told; where it is `damaged`, no driver takes the image."""
+        try:
+            yield
         except ReadError as error:
-            self.faults.append(f"{image.target} at offset {image.at}: {error}")
-            if not isinstance(error, LimitError):
-                self.refused[image] = f"its {image.target} image is damaged: {error}"
-            return None
+            self.faults.append(f"{name} at offset {image.at}: {error}")
+            if damaged and not isinstance(error, LimitError):
+                self.refused[image] = f"its {damaged} is damaged: {error}"
         except Exhausted as error:
             self.faults.append(f"further images not looked into: {error}")
-            return None
-        self._unplaced(image, found)
-        return found.of_target(image.number, image.suffix)
 
     def _unplaced(self, image: Image, found: Cubin) -> None:
         if found.unplaced:
@@ -210,18 +216,10 @@ class _Look:
         if image in self.compiled:
             return
         self.compiled.add(image)
-        try:
+        with self._looking(image, f"PTX for {image.target}", f"PTX for {image.target}"):
             text = self._content(image)
             ptx.check(text, self.allowance.memory)
-            over = ptx.static_shared(text, _STATIC_SHARED)
-        except ReadError as error:
-            self.faults.append(f"PTX for {image.target} at offset {image.at}: {error}")
-            if not isinstance(error, LimitError):
-                self.refused[image] = f"its PTX for {image.target} is damaged: {error}"
-        except Exhausted as error:
-            self.faults.append(f"further images not looked into: {error}")
-        else:
-            if over:
+            if over := ptx.static_shared(text, _STATIC_SHARED):
                 self.largest[image] = max(over.items(), key=lambda pair: pair[1])
 
     def _content(self, image: Image) -> ByteSource:
@@ -237,17 +235,14 @@ class _Look:
         if not readable:
             return None, {}
         image = min(readable, key=lambda image: (image.kind != CUBIN, image.full_size))
-        try:
+        found: tuple[str, ...] | None = None
+        has_lines = False
+        with self._looking(image, image.target):
             inside = self._content(image)
-            found = cubin.kernel_names(inside) if image.kind == CUBIN else _entries_of_ptx(inside)
-            self.allowance.hold_names(found)
+            names = cubin.kernel_names(inside) if image.kind == CUBIN else _entries_of_ptx(inside)
+            self.allowance.hold_names(names)
             has_lines = image.kind == CUBIN and cubin.has_lines(inside)
-        except ReadError as error:
-            self.faults.append(f"{image.target} at offset {image.at}: {error}")
-            return None, {}
-        except Exhausted as error:
-            self.faults.append(f"further images not looked into: {error}")
-            return None, {}
+            found = names
         whole = self._cubin(image) if has_lines else None
         return found, {} if whole is None else _sources((whole,))
 

@@ -52,7 +52,4 @@ def loaded(shipment: Shipment, asked: ChipSet, holds: Callable[[Kernel, Cubin, C
                     if holds(kernel, cubin, chip):
                         chips[kernel] = chips.get(kernel, NONE) | ChipSet.of(chip.name)
         if chips:
-            every = NONE
-            for some in chips.values():
-                every |= some
-            yield Loaded(library, tuple(chips), every)
+            yield Loaded(library, tuple(chips), ChipSet.union(chips.values()))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Literal
 
 from bwlint.chips import ChipSet, group, sold_chips
 from bwlint.chips.toolkits import known_chips
-from bwlint.chips.wording import compiles_nothing_but_ptx, targets
+from bwlint.chips.wording import targets
 from bwlint.model.findings import Claim, Confidence, Report, Severity, Skipped
 from bwlint.model.images import Binary, Container, Cubin, Image, Place, Version
 from bwlint.model.rule import RuleTraits
@@ -251,7 +251,8 @@ class Shipment:
     def compiles_nothing(self, lost: ChipSet) -> str:
         """What comes of chips that none of its compilers knows, in words."""
         if all(one.is_front for one in self.compilers):
-            return compiles_nothing_but_ptx(lost)
+            asked = targets(lost).replace("sm_", "compute_")
+            return f"a program that asks it for {asked} gets an error, PTX for older chips runs there by JIT"
         return f"nothing compiles for {targets(lost)}"
 
     def judged(self, asked: ChipSet, library: DeviceLibrary | None = None) -> ChipSet:
@@ -266,14 +267,6 @@ class Shipment:
         chips = (*asked.names, *reversed(rest.names))
         possible = self.judged(asked | rest).names
         return tuple(name for name in chips if name in possible) or asked.names
-
-    def cubins(self, chip: str) -> Iterator[tuple[DeviceLibrary, LoadUnit, Cubin]]:
-        """The cubins that a chip loads, as far as they were looked into."""
-        for library in self.libraries:
-            for unit in library.units:
-                found = unit.cubin(chip)
-                if found is not None:
-                    yield library, unit, found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

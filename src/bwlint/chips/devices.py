@@ -45,10 +45,6 @@ class Chip:
         """The capability as joined digits: 120 for 12.0."""
         return self.major * 10 + self.minor
 
-    @property
-    def capability(self) -> tuple[int, int]:
-        return (self.major, self.minor)
-
     def __str__(self) -> str:
         return self.name
 
@@ -88,12 +84,6 @@ def chip(name: str) -> Chip:
 def chip_of_number(joined: int) -> Chip | None:
     """The chip with these joined digits (120 is 12.0), or None."""
     return _by_name().get(f"{joined // 10}.{joined % 10}")
-
-
-def sources_of(chip: Chip) -> dict[str, tuple[str, ...]]:
-    """For each group of claims of the chip's row, the sources in words."""
-    texts = _table()["sources"]
-    return {claim: tuple(texts[key] for key in keys.split()) for claim, keys in chip.source.items()}
 
 
 @cache

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from bwlint.data import table
 
+_Names = Literal["compiles", "fails", "finds", "namespaces", "prepares", "sets_up"]
+_Piece = Literal[
+    "awaits", "boxes", "converts", "device_code", "ends", "operations", "registers", "registers_typed", "skips", "tests"
+]
+"""Fields of the table, whose head says what they hold."""
+
 
 @cache
-def namespaces() -> frozenset[str]:
-    """Namespaces of C++ in which nothing is the tree's own."""
-    return frozenset(_all("namespaces"))
+def names(field: _Names) -> frozenset[str]:
+    """All that the libraries have in a field."""
+    return frozenset(_all(field))
+
+
+@cache
+def piece(field: _Piece) -> str:
+    """A piece of a regular expression for all that the libraries have in a field."""
+    return _any(_all(field))
 
 
 @cache
@@ -23,99 +35,9 @@ def headers(*, defining_macros: bool = False) -> str:
 
 
 @cache
-def device_code() -> str:
-    """A piece for what only code for devices names."""
-    return _any(_all("device_code"))
-
-
-@cache
-def registers() -> str:
-    """A piece for the macros that open a block of registered functions."""
-    return _any(_all("registers"))
-
-
-@cache
-def registers_typed() -> str:
-    """A piece for the macros that register one function."""
-    return _any(_all("registers_typed"))
-
-
-@cache
-def boxes() -> str:
-    """A piece for what a registered function is wrapped in."""
-    return _any(_all("boxes"))
-
-
-@cache
-def operations() -> str:
-    """A piece for the packages through which registered functions are called from Python."""
-    return _any(row["operations"] for row in _rows() if "operations" in row)
-
-
-@cache
 def releases() -> tuple[tuple[str, str, str], ...]:
     """What reads a release number: the module, the name to import from it, and what to call then."""
     return tuple((module, name, call) for module, name, call in _all("releases"))
-
-
-@cache
-def tests() -> str:
-    """A piece for the macros that open a test, which is named by its suite and a name of its own."""
-    return _any(_all("tests"))
-
-
-@cache
-def skips() -> str:
-    """A piece for what skips the test that comes to it."""
-    return _any(_all("skips"))
-
-
-@cache
-def ends() -> str:
-    """A piece for functions that end the program with an error."""
-    return _any(_all("ends"))
-
-
-@cache
-def finds() -> frozenset[str]:
-    """Functions of Python that say whether a module can be imported."""
-    return frozenset(_all("finds"))
-
-
-@cache
-def compiles() -> frozenset[str]:
-    """Functions of Python that compile the kernels of the function or object that they are handed."""
-    return frozenset(_all("compiles"))
-
-
-@cache
-def awaits() -> str:
-    """A piece for what is handed something to see it fail."""
-    return _any(_all("awaits"))
-
-
-@cache
-def converts() -> str:
-    """A piece for functions that convert a number, with an instruction of the target or without."""
-    return _any(_all("converts"))
-
-
-@cache
-def fails() -> frozenset[str]:
-    """Functions that make the answer of one who does not do what was asked for."""
-    return frozenset(_all("fails"))
-
-
-@cache
-def sets_up() -> frozenset[str]:
-    """Methods of a class of tests that run before each of them."""
-    return frozenset(_all("sets_up"))
-
-
-@cache
-def prepares() -> frozenset[str]:
-    """Functions and methods of Python that run before the tests of their file or class."""
-    return frozenset(_all("prepares"))
 
 
 @cache

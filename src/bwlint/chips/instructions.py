@@ -125,11 +125,6 @@ class PtxasVerdict:
         return self.forms[0].group if self.forms else ""
 
     @property
-    def error(self) -> str:
-        """ptxas's words where the instruction is illegal, with <T> for the target; "" where it is never."""
-        return next((form.words(self.statement) for form in self.forms if form.error), "")
-
-    @property
     def note(self) -> str:
         """Where versions of ptxas differ, or ""."""
         return next((form.note for form in self.forms if form.note), "")
@@ -260,9 +255,7 @@ def first_isa(target: Target) -> Version | None:
     return int(major), int(minor)
 
 
-def static_shared(target: Target, toolkit: Version | None = None) -> int | None:
-    """The most static shared memory of a kernel in bytes, by target and CUDA version; None: ptxas does not know it."""
+def static_shared(target: Target) -> int | None:
+    """The most static shared memory of a kernel in bytes from CUDA 13.0 on; None: ptxas does not know the target."""
     row = _rows().get(target)
-    if toolkit is not None and toolkit < (13, 0):
-        return 48 * 1024
     return None if row is None else int(row["shared"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from bwlint.data import table
+from bwlint.data import made, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,10 @@ def _launcher(row: Mapping[str, Any]) -> Launcher:
         name,
         row["version"],
         re.compile(row["command"]),
-        tuple(_option(each) for each in _of(name, "option")),
-        tuple(PlanSpelling(each["plan"], each["options"], each.get("alike", "")) for each in _of(name, "plan")),
+        tuple(made(LaunchOption, each) for each in _of(name, "option")),
+        tuple(made(PlanSpelling, each) for each in _of(name, "plan")),
         {each["plan"]: each["says"] for each in _of(name, "remark")},
     )
-
-
-def _option(row: Mapping[str, Any]) -> LaunchOption:
-    return LaunchOption(row["role"], tuple(row["names"]), row["kind"], row.get("needs", ""))
 
 
 def _of(launcher: str, kind: str) -> list[Mapping[str, Any]]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
-from bwlint.chips.products import Product, made, products
-from bwlint.data import table
+from bwlint.chips.products import Product, products
+from bwlint.data import made, table
 
 _LONGEST_NAME = 64
 _NOISE = re.compile(r"[^a-z0-9]+")

@@ -1,13 +1,13 @@
-"""Hardware operations of kernel DSLs, by their names, and what stands beside them and proves nothing by itself."""
+"""Names that libraries.toml has beside its rows: of hardware operations of kernel DSLs, of what the host makes of
+them, of modules that may be imported, and of functions that take the name of a backend."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 
 from bwlint.chips.chipset import ChipSet
-from bwlint.data import table
+from bwlint.data import any_of, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,15 @@ def operation_in(dotted: str) -> OperationFamily | None:
 
 def on_the_host(name: str) -> bool:
     """Whether a name is that of what the host makes of an operation: an enumeration, a layout."""
-    return _made_there().search(name) is not None
+    return any_of("libraries", "host").search(name) is not None
 
 
 @cache
-def _made_there() -> re.Pattern[str]:
-    return re.compile("|".join(row["name"] for row in table("libraries")["host"]))
+def optional_modules() -> tuple[bytes, ...]:
+    """Modules that a project may import where they are installed."""
+    return tuple(row["module"].encode() for row in table("libraries")["optional"])
+
+
+def is_told_by_text(name: str) -> bool:
+    """Whether a function, by its last name, is handed the name of a backend: the rows of a `call`."""
+    return any_of("libraries", "need", "call").fullmatch(name) is not None

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from bwlint.data import table
+from bwlint.data import any_of, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +71,14 @@ def subject(names: str) -> tuple[str, str] | None:
     return next(((path, what) for pattern, path, what in _subjects() if pattern.search(names)), None)
 
 
-@cache
-def _speeds() -> re.Pattern[str]:
-    return re.compile("|".join(row["name"] for row in table("peers")["speed"]))
-
-
 def tells_link_speed(text: str) -> bool:
     """Whether a text names a function that tells the bandwidth of NVLink."""
-    return _speeds().search(text) is not None
+    return any_of("peers", "speed").search(text) is not None
 
 
-@cache
 def remote_pointers() -> str:
     """A piece for functions that give a pointer to another GPU's memory."""
-    return "|".join(row["name"] for row in table("peers")["pointer"])
+    return any_of("peers", "pointer").pattern
 
 
 @cache

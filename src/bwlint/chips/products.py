@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
 from bwlint.chips.chipset import ChipSet
-from bwlint.data import table
+from bwlint.data import made, table
 
 _FEW = 3
 """How many products a message names."""
@@ -47,16 +47,6 @@ class Splitter:
     names: tuple[str, str]
 
 
-_Row = TypeVar("_Row")
-
-
-def made(kind: type[_Row], row: Mapping[str, Any]) -> _Row:
-    """A row of a table as what it describes."""
-    own = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items() if key in own}
-    return kind(**values)
-
-
 @cache
 def products() -> tuple[Product, ...]:
     return tuple(made(Product, row) for row in table("products")["product"])
@@ -64,9 +54,7 @@ def products() -> tuple[Product, ...]:
 
 @cache
 def splitters() -> dict[str, Splitter]:
-    return {
-        row["name"]: Splitter(row["groups"], row["count"], tuple(row["names"])) for row in table("products")["splitter"]
-    }
+    return {row["name"]: made(Splitter, row) for row in table("products")["splitter"]}
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from bwlint.data import table
+from bwlint.data import made, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +16,9 @@ class ToolVariable:
 
     name: str
     package: str
-    since: str
-    instead: str
-    is_target: bool
+    since: str = ""
+    instead: str = ""
+    is_target: bool = False
 
 
 @cache
@@ -29,12 +29,7 @@ def sonames() -> frozenset[str]:
 
 @cache
 def variables() -> dict[str, ToolVariable]:
-    return {
-        row["name"]: ToolVariable(
-            row["name"], row["package"], row.get("since", ""), row.get("instead", ""), row.get("target", False)
-        )
-        for row in table("toolkits")["variable"]
-    }
+    return {row["name"]: made(ToolVariable, row) for row in table("toolkits")["variable"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +43,7 @@ class PackageFloor:
 
 @cache
 def packages() -> dict[str, PackageFloor]:
-    return {row["name"]: PackageFloor(row["chip"], row["first"], row["what"]) for row in table("toolkits")["package"]}
+    return {row["name"]: made(PackageFloor, row) for row in table("toolkits")["package"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +57,11 @@ class ShippedCode:
     chips: tuple[str, ...]
     first: str
     what: str
-    called: bool
     index: str
-    older: str
+    called: bool = False
+    older: str = ""
 
 
 @cache
 def shipped() -> tuple[ShippedCode, ...]:
-    rows = table("toolkits")["shipped"]
-    return tuple(
-        ShippedCode(
-            name=row["name"],
-            chips=tuple(row["chips"]),
-            first=row["first"],
-            what=row["what"],
-            called=row.get("called", False),
-            index=row.get("index", row["first"]),
-            older=row.get("older", ""),
-        )
-        for row in rows
-    )
+    return tuple(made(ShippedCode, {"index": row["first"], **row}) for row in table("toolkits")["shipped"])

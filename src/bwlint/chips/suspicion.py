@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from bwlint.data import table
+from bwlint.data import made, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,5 +20,4 @@ class Suspicion:
 
 @cache
 def weights() -> dict[str, Suspicion]:
-    rows = table("suspicion")["weight"]
-    return {row["name"]: Suspicion(row["name"], row["points"], row["says"], row["source"]) for row in rows}
+    return {row["name"]: made(Suspicion, row) for row in table("suspicion")["weight"]}

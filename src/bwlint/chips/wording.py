@@ -103,12 +103,6 @@ def targets(chips: ChipSet) -> str:
     return " and ".join(f"sm_{chip.joined}" for chip in chips)
 
 
-def compiles_nothing_but_ptx(chips: ChipSet) -> str:
-    """What a compiler that knows none of the chips still does for them."""
-    asked = targets(chips).replace("sm_", "compute_")
-    return f"a program that asks it for {asked} gets an error, PTX for older chips runs there by JIT"
-
-
 def kib(size: int) -> str:
     """Bytes as a person reads them: "192 KiB", and what is no whole number of KiB as "100000 bytes (97.66 KiB)"."""
     return f"{size} bytes ({size / 1024:.4g} KiB)" if size % 1024 else f"{size // 1024} KiB"

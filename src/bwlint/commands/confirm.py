@@ -37,8 +37,8 @@ from bwlint.report import html, renderer, simulation
 from bwlint.report.encode import dumps
 from bwlint.report.receipts import as_json, as_text, selftest_as_json, selftest_line, selftest_summary, summary
 from bwlint.report.summary import at_least
+from bwlint.sources.held import scratch_folder
 from bwlint.sources.pypi import is_package
-from bwlint.sources.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from bwlint.chips import Chip

@@ -11,7 +11,7 @@ from bwlint import __version__
 from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, put_right, say, write
 from bwlint.model.escape import visible
 from bwlint.report import trace as report
-from bwlint.sources.scratch import scratch_folder
+from bwlint.sources.held import scratch_folder
 from bwlint.trace.collecting import NotTraced, survivors
 from bwlint.trace.collecting import run as run_traced
 from bwlint.trace.receipt import Trace, choices, processes, requested

@@ -238,14 +238,14 @@ def _as_pair(value: object) -> tuple[int, int] | None:
     return None
 
 
-def _equals(chip: Chip, wanted: object) -> object:
-    pair = _as_pair(wanted)
-    return Unknown() if pair is None else pair == (chip.major, chip.minor)
+def _of_pair(holds: Callable[[Chip, tuple[int, int]], bool]) -> Callable[[Chip, object], object]:
+    """A test of a capability that is given as a pair or as joined digits."""
 
+    def test(chip: Chip, wanted: object) -> object:
+        pair = _as_pair(wanted)
+        return Unknown() if pair is None else holds(chip, pair)
 
-def _at_least(chip: Chip, wanted: object) -> object:
-    pair = _as_pair(wanted)
-    return Unknown() if pair is None else (chip.major, chip.minor) >= pair
+    return test
 
 
 def _at_least_parts(chip: Chip, major: object, minor: object = 0) -> object:
@@ -254,28 +254,16 @@ def _at_least_parts(chip: Chip, major: object, minor: object = 0) -> object:
     return (chip.major, chip.minor) >= (major, minor)
 
 
-def _family(chip: Chip, wanted: object) -> object:
-    pair = _as_pair(wanted)
-    return Unknown() if pair is None else pair[0] == chip.major
-
-
 def _in_joined(chip: Chip, wanted: object) -> object:
     if not isinstance(wanted, (list, tuple, set, frozenset)):
         return Unknown()
     return chip.joined in wanted
 
 
-def _major_in(chip: Chip, wanted: object) -> object:
-    if not isinstance(wanted, (list, tuple, set, frozenset)):
-        return Unknown()
-    return chip.major in wanted
-
-
 _TESTS: dict[str, Callable[..., object]] = {
-    "equals": _equals,
-    "at-least": _at_least,
+    "equals": _of_pair(lambda chip, pair: pair == (chip.major, chip.minor)),
+    "at-least": _of_pair(lambda chip, pair: (chip.major, chip.minor) >= pair),
     "at-least-parts": _at_least_parts,
-    "family": _family,
+    "family": _of_pair(lambda chip, pair: pair[0] == chip.major),
     "in-joined": _in_joined,
-    "major-in": _major_in,
 }

@@ -97,7 +97,7 @@ def _builds(job: Job) -> Iterator[Fix | NoFix]:
     if parted is None or parted[1] <= runs_on(context.builds.of(job.module)):
         return
     for path in dict.fromkeys(path for path, _ in context.builds.placed(job.module.path)):
-        build = context.builds.read(path)
+        build = context.builds.load(path)
         for draft in arch_target.check_file(context, build) if build is not None else ():
             if isinstance(draft.remedy, Remedy) and draft.remedy.how == "carry" and parted[1] <= draft.remedy.chips:
                 yield mended(Job(context, draft, draft.remedy, None, job.root, texts.source(path) or ""))

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from bwlint import __version__
 from bwlint.fleet.job import Answer, AsBefore, Checked, FleetJob, NotChecked, job_of, packed_answer
 from bwlint.model.findings import WHOLE_FILE, Finding, Report
+from bwlint.sources.held import scratch_folder
 from bwlint.sources.pypi import SourceError, parse_spec, version_of
-from bwlint.sources.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from bwlint.run.outcome import Outcome

@@ -14,7 +14,7 @@ from pathlib import Path
 from bwlint import __version__
 from bwlint.fleet.job import AsBefore, AskedOfAll, Checked, FleetJob, FleetSource, NotChecked, answer_of, packed_answer
 from bwlint.fleet.processes import AnsweredJob
-from bwlint.index.basis import basis
+from bwlint.index.kept import basis
 from bwlint.index.packed import NotData, packed, unpacked
 
 LIMIT = 512 * 1024**2

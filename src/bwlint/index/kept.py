@@ -1,14 +1,20 @@
 """What a run takes from the index and adds to it. Without `using`, nothing is read or stored."""
 
+# ruff: noqa: PTH120
+
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from hashlib import blake2b
 from typing import TypeVar
 
-from bwlint.index.basis import basis
+import bwlint
+from bwlint.data import rules_folder
 from bwlint.index.packed import NotData as NotData
 from bwlint.index.packed import packed as packed
 from bwlint.index.packed import unpacked as unpacked
@@ -46,6 +52,27 @@ def use_again(is_used: bool) -> None:
     """In a process that works for a run: use the index as the run does."""
     global _store
     _store = Store() if is_used else None
+
+
+@cache
+def basis() -> bytes:
+    """A digest of bwlint's own code and of Python, on which each result rests: an edit of a source makes another."""
+    found = blake2b(f"{bwlint.__version__}\0{sys.version}\0{sys.byteorder}".encode(), digest_size=16)
+    for folder in (os.path.dirname(bwlint.__file__), str(rules_folder())):
+        for path, status in sorted(_files(folder)):
+            found.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+    return found.digest()
+
+
+def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    waiting = [folder]
+    while waiting:
+        with os.scandir(waiting.pop()) as listing:
+            for entry in listing:
+                if entry.is_dir():
+                    waiting += [] if entry.name == "__pycache__" else [entry.path]
+                else:
+                    yield entry.path, entry.stat()
 
 
 def key(kind: str, data: bytes, *parts: object) -> bytes:

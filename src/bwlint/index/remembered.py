@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from bwlint.index import kept
 from bwlint.sources import disk
-from bwlint.sources.recorder import NOTHING, Read, Recorder, Thing, recording, renumbered
+from bwlint.sources.recorder import NOTHING, Read, Recorder, Thing, recorder, recording, renumbered
 
 _Answer = TypeVar("_Answer")
 _answers: EarlierAnswers | None = None
@@ -30,8 +30,8 @@ def answers() -> EarlierAnswers | None:
 def remembering(key: bytes) -> Iterator[None]:
     """Until it ends, what a run reads is noted, and what an earlier one has kept by the key is known."""
     global _answers
-    with recording() as recorder:
-        _answers = EarlierAnswers.of(key, recorder)
+    with recording() as made:
+        _answers = EarlierAnswers.of(key, made)
         try:
             yield
         finally:
@@ -207,3 +207,35 @@ def as_before(name: str, make: Callable[[], _Answer]) -> _Answer:
         found = make()
         _answers.answer(name, found, NOTHING)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class NotedElsewhere:
+    """What a process that works for a run has looked at for a part of it, and the new things that it made."""
+
+    looks: disk.Looks
+    is_steady: bool
+    things: list[Thing]
+
+    @classmethod
+    def here(cls, begun: int) -> NotedElsewhere:
+        """That of this process, of which the index gets its results: things from number `begun` on."""
+        store, watch, known = kept.store(), disk.watch(), recorder()
+        if store is not None:
+            store.flush()
+        looks, is_steady = watch.take() if watch is not None else ({}, True)
+        return cls(looks, is_steady, [] if known is None else known.things[begun:])
+
+    def adopt(self, numbers: list[int]) -> None:
+        """Note it in the process of the run; `numbers`, which grow, are those that its things have here."""
+        watch, known = disk.watch(), recorder()
+        if watch is not None:
+            watch.add(self.looks, is_steady=self.is_steady)
+        if known is not None:
+            known.adopt(self.things, numbers)
+
+
+def things_so_far() -> int:
+    """How many things this process has made."""
+    known = recorder()
+    return 0 if known is None else len(known.things)

@@ -31,8 +31,8 @@ from bwlint.settings.config import Configs, UsageError, chosen_rules
 from bwlint.sources import disk
 from bwlint.sources.archives import ArchiveEntry, entries
 from bwlint.sources.errors import ReadError
+from bwlint.sources.held import scratch_folder
 from bwlint.sources.pypi import PREFIX, SourceError, package_hint
-from bwlint.sources.scratch import scratch_folder
 from bwlint.sources.stretch import ByteSource
 from bwlint.sources.wheels import requirements
 

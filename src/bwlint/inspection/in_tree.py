@@ -18,8 +18,8 @@ from bwlint.model.findings import Finding, Related, Skipped
 from bwlint.model.kinds import FLAGS, CarryKind
 from bwlint.rules.arch_target import RULE as ARCH_TARGET
 from bwlint.sources.faults import contained
+from bwlint.sources.held import scratch_folder
 from bwlint.sources.kinds import BINARY, kind_of
-from bwlint.sources.scratch import scratch_folder
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.tree import project_folder
 from bwlint.sources.walk import SourceFile

@@ -13,7 +13,7 @@ from bwlint.model.findings import BUILDER, Claim
 
 if TYPE_CHECKING:
     from bwlint.model.expr import Span
-    from bwlint.model.located import Located
+    from bwlint.model.facts import Located
 
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//.*", re.S)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from bwlint.chips import NO_TARGET, NONE, ChipSet, TargetSet
 from bwlint.judging.claims import Claimed
 from bwlint.model.expr import Span
-from bwlint.model.facts import Gate, Module, Side
+from bwlint.model.facts import Gate, Located, Module, Side
 from bwlint.model.findings import Category, Confidence, NoFix, Severity
-from bwlint.model.located import Located
 from bwlint.model.rule import RuleTraits
 from bwlint.world.gates import Judged
 

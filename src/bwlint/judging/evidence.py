@@ -25,7 +25,6 @@ from bwlint.model.outline import Definition, Outline
 from bwlint.readers.python.calls import keywords_given
 from bwlint.sources.recorder import memory
 from bwlint.sources.texts import Texts
-from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import Judged
@@ -186,7 +185,7 @@ class Evidence:
 
     def calls_in(self, file: SourceFile, name: str) -> Iterator[Use]:
         """The calls of a name in the definitions of a Python file."""
-        outline = self._definitions.outlines.of(file.real, module_name(file.real, file.root))
+        outline = self._definitions.outlines.of_file(file)
         for found in outline.definitions.values() if outline is not None else ():
             yield from (use for use in found.uses if use.how == "call" and use.name.rpartition(".")[2] == name)
 
@@ -277,7 +276,7 @@ class Evidence:
         outline = self._definitions.outline(module)
         for found in module.uses.get(name, ()):
             row = self._definitions.operation(outline, found) if within is None or within.holds(found.at) else None
-            coming = self._definitions.passing(module, found.at) if row is not None else NONE
+            coming = self._native.refusals.passing(module, found.at) if row is not None else NONE
             if row is not None and coming & self._targets:
                 hop = Hop(module.path, found.at, f"`{found.name}` works on {row.chips}")
                 source = f"{found.name} in {module.name}.{name}"

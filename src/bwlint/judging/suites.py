@@ -58,7 +58,7 @@ def _tests(context: Context, judged: Judged) -> Iterator[Prepared]:
                 beside = (one for one in context.within(judged) if one is not judged and _asks_for(one, test))
                 chips = (one.admitted for one in beside if one.other.ends == "skip")
                 yield replace(test, chips=reduce(ChipSet.__and__, chips, test.chips))
-    elif method in frameworks.sets_up():
+    elif method in frameworks.names("sets_up"):
         yield from tests(context.native, owner.rpartition(".")[2], judged.module.path)
 
 

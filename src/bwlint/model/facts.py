@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
+from typing import Protocol
 
 from bwlint.model.details import Detail
 from bwlint.model.expr import Expr, Span
@@ -274,3 +275,10 @@ class Module:
     handed_on: tuple[HandedOn, ...] = ()
     own: frozenset[str] = frozenset()
     carried: frozenset[str] = frozenset()
+
+
+class Located(Protocol):
+    """What stands in a file: facts of it, or no more than its path."""
+
+    @property
+    def path(self) -> str: ...

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import sys
+
+from bwlint.data import parsed_toml
 
 _LONGEST = 200_000
 """Characters: nobody wrote a longer one by hand, where errors are made."""
@@ -36,14 +37,9 @@ def _of_json(source: str) -> str:
 
 
 def _of_toml(source: str) -> str:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-
     try:
-        tomllib.loads(source)
-    except tomllib.TOMLDecodeError as error:
+        parsed_toml(source)
+    except ValueError as error:
         return f"not TOML: {error}"
     return ""
 

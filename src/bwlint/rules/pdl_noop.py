@@ -96,7 +96,7 @@ def _asked(context: Context, module: Module, function: str) -> tuple[TargetSet, 
     carries = [carry for _, carry in placed] or context.compiling(module, function)
     found = TargetSet.union(map(built, carries))
     for path, carry in placed:
-        build = context.builds.read(path)
+        build = context.builds.load(path)
         if build is not None and built(carry) & TargetSet.native(context.targets):
             return found, RelatedSpan(build, carry.at, "compiles it")
     return found, None
@@ -104,7 +104,7 @@ def _asked(context: Context, module: Module, function: str) -> tuple[TargetSet, 
 
 def _set_for(context: Context, module: Module) -> frozenset[str]:
     """The macros that the builds above a file, the file itself and its headers set."""
-    builds = [context.builds.read(path) for path, _ in context.builds.placed(module.path)]
+    builds = [context.builds.load(path) for path, _ in context.builds.placed(module.path)]
     known = (*context.builds.above(module.path), *(one for one in builds if one is not None))
     names = {one.name for build in known for one in build.operations if one.kind == "switched-on"}
     files = (module, *context.tree.headers.included(module))

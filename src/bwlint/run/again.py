@@ -46,15 +46,14 @@ class Again:
     said: Callable[[SourceFile], str]
     told: dict[str, ToldOfFile] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
-    _reads: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    reads: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _shown: Shown | None = None
 
     def ask(self, searches: dict[str, Search], outlines: Outlines, load: Loader) -> None:
         """Find out what still holds."""
         self._shown = Shown(self.modules, searches, outlines, load, self.answers)
         self.answers.ask(self._shown.show, self._shown.again)
-        alike = list(self._alike())
-        for group in alike:
+        for group in self._alike():
             others = disk.digest("\0".join(file.real for file in group).encode("utf-8", "surrogateescape"))
             for file in group:
                 self._names[file.real] = "\0".join(("told", file.real, file.path, file.root, others, self.said(file)))
@@ -75,14 +74,11 @@ class Again:
         """Until it ends, what is read is read for a file."""
         with self.answers.recorder.apart() as reads:
             yield
-        self._reads[real] += reads
-
-    def reads(self, real: str) -> list[int]:
-        return self._reads[real]
+        self.reads[real] += reads
 
     def tell(self, real: str, told: ToldOfFile) -> None:
         """A file has a new result."""
-        root = self.answers.recorder.thing(self._reads[real])
+        root = self.answers.recorder.thing(self.reads[real])
         parts = tuple(getattr(told, name) for name in ToldOfFile.__slots__)
         self.answers.answer(self._names[real], parts, root)
 

@@ -18,7 +18,7 @@ from bwlint.run.gather import Gathered, gather, jobs_of
 from bwlint.run.outcome import GateSets, Outcome
 from bwlint.run.request import CheckRequest
 from bwlint.settings.decisions import load
-from bwlint.sources.disk import digest
+from bwlint.sources.disk import digest_of
 from bwlint.sources.faults import contained, noted
 from bwlint.sources.kinds import BINARY
 from bwlint.sources.texts import Names
@@ -140,8 +140,7 @@ def _again(gathered: Gathered, rules: frozenset[str]) -> Again | None:
     settings = gathered.settings
 
     def said(file: SourceFile) -> str:
-        counts = (settings.run, sorted(rules), sorted(settings.enabled(file)))
-        return digest(repr(counts).encode("utf-8", "surrogatepass"))
+        return digest_of((settings.run, sorted(rules), sorted(settings.enabled(file))))
 
     return Again(known, Modules.of(gathered.collected.modules), cache(said))
 

@@ -12,6 +12,7 @@ from functools import partial
 from bwlint.chips import ChipSet
 from bwlint.evaluate.sources import Sources
 from bwlint.index import kept
+from bwlint.index.remembered import NotedElsewhere, things_so_far
 from bwlint.index.searched import searched
 from bwlint.judging.aside import for_another_vendor, vendored
 from bwlint.judging.context import Context, OfFiles
@@ -33,7 +34,7 @@ from bwlint.run.shown import LOADED, as_told
 from bwlint.sources import disk
 from bwlint.sources.faults import Fault, adopt, as_far_as_it_goes, contained, noted
 from bwlint.sources.read import Unread, read_bytes
-from bwlint.sources.recorder import Thing, once
+from bwlint.sources.recorder import once
 from bwlint.sources.search import remember_by
 from bwlint.sources.tree import checkout_folder, project_folder
 from bwlint.sources.walk import SourceFile
@@ -265,7 +266,7 @@ def _found(
     (start, stop), *later = stretches(weights, parts)
     kept.let_go()
     copies = [begin(*stretch, _watched(part, judging.outlines, modules, again), known) for stretch in later]
-    begun = 0 if again is None else len(again.answers.recorder.things)
+    begun = things_so_far()
     own = part(start, stop, advance)
     others = [
         _noted(ended(copy, known), modules.files[slice(*at)], begun, again)
@@ -282,12 +283,10 @@ def _found(
 
 @dataclass(frozen=True, slots=True)
 class _Watched:
-    """What a copy of this process has found, what it has looked at and made for it, and of what each file's is made."""
+    """What a copy of this process has found and noted, and of which things each file's is made."""
 
     part: _Part
-    looks: disk.Looks
-    is_steady: bool
-    things: list[Thing]
+    noted: NotedElsewhere
     reads: list[list[int]]
 
 
@@ -297,17 +296,12 @@ def _watched(
     """A part for a copy of this process."""
 
     def work(start: int, stop: int) -> _Watched:
-        watch, store = disk.watch(), kept.store()
+        watch, begun = disk.watch(), things_so_far()
         disk.watch_for(None if watch is None else watch.began)
-        begun = 0 if again is None else len(again.answers.recorder.things)
-        found, own = part(start, stop), disk.watch()
+        found = part(start, stop)
         outlines.keep()
-        if store is not None:
-            store.flush()
-        looks, is_steady = own.take() if own is not None else ({}, True)
-        things = [] if again is None else again.answers.recorder.things[begun:]
-        reads = [] if again is None else [again.reads(file.real) for file in modules.files[start:stop]]
-        return _Watched(found, looks, is_steady, things, reads)
+        reads = [] if again is None else [again.reads[file.real] for file in modules.files[start:stop]]
+        return _Watched(found, NotedElsewhere.here(begun), reads)
 
     return work
 
@@ -315,14 +309,11 @@ def _watched(
 def _noted(answer: _Watched | None, files: Sequence[SourceFile], begun: int, again: Again | None) -> _Part | None:
     if answer is None:
         return None
-    watch = disk.watch()
-    if watch is not None:
-        watch.add(answer.looks, is_steady=answer.is_steady)
+    numbers = list(range(begun))
+    answer.noted.adopt(numbers)
     if again is not None:
-        numbers = list(range(begun))
-        again.answers.recorder.adopt(answer.things, numbers)
         for file, reads in zip(files, answer.reads, strict=True):
-            again.reads(file.real).extend(numbers[one] for one in reads)
+            again.reads[file.real].extend(numbers[one] for one in reads)
     return answer.part
 
 
@@ -455,7 +446,7 @@ def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> li
         if own is None and 2 * len({d.gate.at for d in group if d.gate}) < uses[at]:
             kept += group
             continue
-        first = own or max(group, key=_weight)
+        first = own or max(group, key=lambda d: (SEVERITIES.index(d.severity), CONFIDENCES.index(d.confidence)))
         kept = [draft for draft in kept if draft is not own]
         related = tuple(RelatedSpan(module, d.at, "used here") for d in group[:8])
         label = first.label if own else _label(judged, at, first)
@@ -473,10 +464,6 @@ def _label(judged: Sequence[Judged], at: Span, draft: Draft) -> str:
     own = origin.told(origin.gate.yes if chips <= origin.core else origin.gate.no, chips)
     said = (use.told(side, told) for side in (use.gate.yes, use.gate.no) for told in (chips, use.core))
     return next((own + draft.label.removeprefix(one) for one in said if draft.label.startswith(one)), draft.label)
-
-
-def _weight(draft: Draft) -> tuple[int, int]:
-    return SEVERITIES.index(draft.severity), CONFIDENCES.index(draft.confidence)
 
 
 def _origin(judged: Sequence[Judged], flag_names: frozenset[str], entry: Judged) -> Gate | None:

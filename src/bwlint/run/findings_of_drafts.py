@@ -20,7 +20,6 @@ from bwlint.model.facts import Gate
 from bwlint.model.findings import (
     SEVERITIES,
     Claim,
-    Edit,
     Finding,
     Fix,
     NoFix,
@@ -35,8 +34,8 @@ from bwlint.model.progress import Advance, each, quiet
 from bwlint.readers.comments import comments_of
 from bwlint.readers.nodes import definition_at
 from bwlint.run.again import Again, ToldOfFile
-from bwlint.run.copies import without_copies
 from bwlint.run.engine import Analysis
+from bwlint.run.merging import without_copies
 from bwlint.settings import catalog, suppress
 from bwlint.sources.faults import contained, noted
 from bwlint.sources.read import SourceText
@@ -191,7 +190,8 @@ class _ReportedFile:
             return draft.gate.qualname
         if draft.module.language == "python":
             return definition_at(self.text.source, draft.at.line)
-        return _qualname(draft)
+        around = [function for function in draft.module.functions.values() if function.at.holds(draft.at)]
+        return max(around, key=lambda function: function.at[:2]).qualname if around else "<module>"
 
     def _judged(self, drafts: Sequence[Draft]) -> dict[int, Judged]:
         """The gates of the drafts with their sets."""
@@ -240,7 +240,9 @@ class _ReportedFile:
 
     def _related(self, draft: Draft) -> tuple[Related, ...]:
         found: dict[Related, None] = {}
-        for entry in (*draft.related, *_copies(draft)):
+        says = "in a copy of this file too"
+        copies = (RelatedSpan(copy.module, copy.at, says, draft.rule.name) for copy in draft.copies)
+        for entry in (*draft.related, *copies):
             text = self.texts.of(entry.module.path)
             if text is not None:
                 path = self.names.reported(entry.module.path, self.file)
@@ -278,14 +280,12 @@ class _ReportedFile:
         """A fix with that of the copies of the file, and with the names that reports give to files."""
         own = [edit for edit in fix.edits if edit.path == draft.module.path]
         copied = (replace(edit, path=copy.module.path) for copy in draft.copies for edit in own)
-        edits = tuple(map(self._reported, (*fix.edits, *copied)))
+        reported = self.names.reported
+        edits = tuple(replace(edit, path=reported(edit.path, self.file)) for edit in (*fix.edits, *copied))
         away = [edit.path for edit in edits if self.names.real(edit.path) not in self.names.files]
         if away and not self.proofs.beyond:
             return NoFix(f"it changes {away[0]} too, which is not among the given paths")
         return replace(fix, edits=edits)
-
-    def _reported(self, edit: Edit) -> Edit:
-        return replace(edit, path=self.names.reported(edit.path, self.file))
 
     def _fault(self, name: str, region: Region, message: str) -> Finding:
         """A finding about a comment."""
@@ -302,10 +302,6 @@ class _ReportedFile:
             message=message,
             fingerprint=fingerprint(rule.name, text, "", 0),
         )
-
-
-def _copies(draft: Draft) -> Iterator[RelatedSpan]:
-    return (RelatedSpan(copy.module, copy.at, "in a copy of this file too", draft.rule.name) for copy in draft.copies)
 
 
 def _place(finding: Finding) -> tuple[str, int, int, str]:
@@ -373,9 +369,3 @@ def _unused(names: Sequence[str]) -> str:
 
 def _between(text: SourceText, region: Region) -> str:
     return text.source[slice(*text.bounds(region))]
-
-
-def _qualname(draft: Draft) -> str:
-    """The function or class around a draft."""
-    around = [function for function in draft.module.functions.values() if function.at.holds(draft.at)]
-    return max(around, key=lambda function: function.at[:2]).qualname if around else "<module>"

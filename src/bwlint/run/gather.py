@@ -21,11 +21,11 @@ from bwlint.settings.config import Config, Configs, UsageError, chosen_rules, co
 from bwlint.settings.decisions import NAME, root_of
 from bwlint.settings.suppress import MARK
 from bwlint.sources import disk, faults
+from bwlint.sources.held import scratch_folder
 from bwlint.sources.ignore import Matcher
 from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.pypi import PREFIX, SourceError, is_package, open_packages, package_hint
 from bwlint.sources.read import given
-from bwlint.sources.scratch import scratch_folder
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.tree import package_root
 from bwlint.sources.walk import Mount, SourceFile, discover

@@ -1,12 +1,17 @@
-"""Merge drafts about the same check into one finding with related places.
+"""Merge drafts about the same check into one finding with related places, and those of byte-identical files.
 
 Gates of different files are left apart, even where one leads to the other: each is wrong by itself and mended by
 itself, and a run on one file must say what a run on the whole tree says of it.
 """
 
+# Paths are plain strings here, as in `sources.tree`.
+# ruff: noqa: PTH119
+
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+import os
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
 
@@ -15,6 +20,9 @@ from bwlint.judging.path_conditions import bare
 from bwlint.model.expr import Span
 from bwlint.model.findings import CONFIDENCES, SEVERITIES
 from bwlint.model.naming import counted
+from bwlint.sources.read import Unread, read_bytes
+from bwlint.sources.tree import checkout_folder
+from bwlint.sources.walk import SourceFile
 
 _MAX_RELATED = 1_000
 """Places that a finding has at most: reports say how many of them they show."""
@@ -114,3 +122,45 @@ def _with_related(kept: Draft, other: Draft) -> Draft:
     if told or len(kept.related) >= _MAX_RELATED:
         return kept
     return replace(kept, related=(*kept.related, RelatedSpan(other.module, other.at, other.message, other.rule.name)))
+
+
+Found = tuple[SourceFile, tuple[Draft, ...]]
+"""A file and what was found in it."""
+
+
+def without_copies(found: Sequence[Found], enabled: Callable[[SourceFile], Hashable]) -> Iterator[Found]:
+    """The drafts of each file without those that a copy of it in the same checkout has, with the same rules enabled."""
+    names = Counter(os.path.basename(file.real) for file, _ in found)
+    groups: dict[Hashable, list[Found]] = {}
+    for one in found:
+        file = one[0]
+        alone = names[os.path.basename(file.real)] == 1
+        key = file.real if alone else (checkout_folder(file.root), enabled(file), _content_of(file))
+        groups.setdefault(key, []).append(one)
+    for group in groups.values():
+        yield from _told_at_the_first(group)
+
+
+def _told_at_the_first(group: Sequence[Found]) -> Iterator[Found]:
+    (first, told), *others = group
+    yield first, tuple(replace(draft, copies=tuple(_of_copies(draft, others))) for draft in told) if others else told
+    known = set(map(_said, told))
+    for file, drafts in others:
+        left = tuple(draft for draft in drafts if _said(draft) not in known)
+        if left:
+            yield file, left
+
+
+def _of_copies(draft: Draft, others: Iterable[Found]) -> Iterator[Draft]:
+    """The same draft of the copies."""
+    said = _said(draft)
+    return (other for _, drafts in others for other in drafts if _said(other) == said)
+
+
+def _said(draft: Draft) -> Hashable:
+    return draft.rule.name, draft.at, draft.severity, draft.message
+
+
+def _content_of(file: SourceFile) -> bytes | str:
+    data = read_bytes(file.real)
+    return file.real if isinstance(data, Unread) else data

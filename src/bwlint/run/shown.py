@@ -75,18 +75,18 @@ class Shown:
         cards = self.modules.cards
         others = [card for card in cards if card.language != "python"]
         return {
-            "roots": _digest(list(dict.fromkeys(file.root for file in self.modules.files))),
-            "names": _digest([(card.path, card.names) for card in others]),
-            "cuda": _digest([(card.path, card.facts) for card in others]),
-            "builds": _digest([(card.path, card.facts) for card in cards if card.carries]),
-            "every file": _digest([card.path for card in cards]),
+            "roots": disk.digest_of(list(dict.fromkeys(file.root for file in self.modules.files))),
+            "names": disk.digest_of([(card.path, card.names) for card in others]),
+            "cuda": disk.digest_of([(card.path, card.facts) for card in others]),
+            "builds": disk.digest_of([(card.path, card.facts) for card in cards if card.carries]),
+            "every file": disk.digest_of([card.path for card in cards]),
         }
 
     def _searched(self, kind: str, said: list[str], before: Any) -> Any:
         folder, of, *rest = said
         search = self.searches.setdefault(folder, Search(folder))
         if kind == "files":
-            return _digest([file.real for file in search.files(of)])
+            return disk.digest_of([file.real for file in search.files(of)])
         if kind == "complete":
             return str(search.complete(of))
         if before is not None and not self._may_differ(search, kind, of, rest, before):
@@ -100,7 +100,7 @@ class Shown:
             matches = search.matches(of, pattern, texts)
             found = [(file.real, 0, f"{match[0]!r} {_line(match)!r}") for file, match in matches]
         often = search.often.get((of, rest[0])) if kind == "word" else None
-        return [_digest(found), sorted({real for real, _, _ in found}), often]
+        return [disk.digest_of(found), sorted({real for real, _, _ in found}), often]
 
     def _changed(self, search: Search, of: str) -> tuple[frozenset[str], list[bytes], frozenset[bytes]]:
         """The files that are not as they were, their texts, and the words in these."""
@@ -138,7 +138,3 @@ def _line(match: re.Match[bytes]) -> bytes:
     text, start = match.string, match.string.rfind(b"\n", 0, match.start()) + 1
     stop = text.find(b"\n", match.end())
     return text[start : stop if stop >= 0 else len(text)]
-
-
-def _digest(thing: object) -> str:
-    return disk.digest(repr(thing).encode("utf-8", "surrogatepass"))

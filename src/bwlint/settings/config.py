@@ -12,7 +12,6 @@ gitignore globs.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +19,7 @@ from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from bwlint.chips.devices import chip
+from bwlint.data import parsed_toml
 from bwlint.model.findings import FAIL_ON, SEVERITIES, FailOn, Severity
 from bwlint.settings import catalog
 from bwlint.settings.catalog import did_you_mean
@@ -28,18 +28,8 @@ from bwlint.sources.ignore import BadPattern, Matcher, compiled
 from bwlint.sources.read import Unread, read_bytes
 
 FORMS = (
-    "tuple",
-    "named",
-    "joined",
-    "major",
-    "minor",
-    "version",
-    "digits",
-    "sm",
-    "sm-suffixed",
-    "arch",
-    "properties",
-    "smem-optin",
+    *("tuple", "named", "joined", "major", "minor", "version", "digits", "sm", "sm-suffixed"),
+    *("arch", "properties", "smem-optin"),
 )
 """What a capability function can be said to return: the kinds of `chips/sources.toml`."""
 
@@ -85,24 +75,9 @@ class Config:
     capability_functions: tuple[tuple[str, str], ...] = ()
     library: tuple[OwnLibrary, ...] = ()
 
-    def override(
-        self,
-        *,
-        target: Sequence[str] = (),
-        select: Sequence[str] = (),
-        ignore: Sequence[str] = (),
-        severity: Severity | None = None,
-        fail_on: FailOn | None = None,
-    ) -> Config:
-        """This configuration with what the command line says instead; what it leaves empty stays."""
-        return replace(
-            self,
-            target=tuple(target) or self.target,
-            select=tuple(select) or self.select,
-            ignore=tuple(ignore) or self.ignore,
-            severity=severity or self.severity,
-            fail_on=fail_on or self.fail_on,
-        )
+    def override(self, **given: Any) -> Config:
+        """This configuration with what the command line says of fields instead; what it leaves empty stays."""
+        return replace(self, **{key: value for key, value in given.items() if value})
 
     @property
     def levels(self) -> tuple[Severity, FailOn]:
@@ -239,13 +214,8 @@ def _in_folder(folder: str) -> Config | None:
 
 def parse(file: str, data: bytes) -> dict[str, Any]:
     """The content of a TOML file. Raises ConfigError."""
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-
     try:
-        return tomllib.loads(data.decode("utf-8"))
+        return parsed_toml(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: not UTF-8: byte at offset {error.start}") from None
     except ValueError as error:  # also a number of more digits than Python reads

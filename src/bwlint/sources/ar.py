@@ -40,16 +40,12 @@ def members(source: ByteSource, _: Meter) -> Iterator[Member]:
         at += _HEADER + size + size % 2
         name, content = (field, data) if field in _GNU_TABLES else _named(field, data, names)
         if name not in _GNU_TABLES and not name.startswith(_BSD_TABLE):
-            yield Member(name, content.size, partial(_as_it_lies, content))
+            yield Member(name, content.size, partial(content.part, 0, content.size))
             continue
         names = data if name == _NAMES else names
         tables += 1
         if tables > _MOST_TABLES:
             raise ReadError(f"more than {_MOST_TABLES} tables")
-
-
-def _as_it_lies(content: ByteSource) -> ByteSource:
-    return content
 
 
 def _header(source: ByteSource, at: int) -> tuple[str, int]:

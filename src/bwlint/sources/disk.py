@@ -255,6 +255,11 @@ def digest(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
 
 
+def digest_of(thing: object) -> str:
+    """The digest of a thing as it is written in Python."""
+    return digest(repr(thing).encode("utf-8", "surrogatepass"))
+
+
 def now(sight: Sight, path: str, look: Look, began: int) -> Look | None:
     """A look once more, where it shows the same; None where it does not, or nobody can tell.
 

@@ -1,10 +1,13 @@
-"""Files that a run locks; the system releases them when the process ends."""
+"""Files that a run locks, which the system releases when the process ends; and temporary folders, removed at the end of
+a run, or by the next run if it was killed."""
 
 from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -73,3 +76,18 @@ def take(path: Path) -> BinaryIO | None:
             return file
     file.close()
     return None
+
+
+_PREFIX = "bwlint-"
+_HELD = ".held"
+
+
+def scratch_folder(stack: ExitStack) -> Path:
+    """A new folder that goes with `stack`. Raises OSError where the system gives none."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_HELD}"):
+        if file := take(left):
+            with file:
+                shutil.rmtree(left.parent, ignore_errors=True)
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)))
+    stack.enter_context(hold(folder / _HELD))
+    return folder

@@ -140,8 +140,7 @@ def download(spec: Spec, into: Path) -> Path:
     Where none fits this machine, one for Linux on x86-64 is taken, and where there is none, the source distribution;
     stderr says so. Raises SourceError.
     """
-    from bwlint.sources.sdists import address, fetch_source
-    from bwlint.sources.wheels import cannot, of_version, released
+    from bwlint.sources.wheels import address, cannot, fetch_source, of_version, released
 
     # pip runs in that folder, so its path must not be relative.
     dest = Path(tempfile.mkdtemp(prefix="wheel-", dir=into.resolve()))

@@ -23,19 +23,8 @@ INDEX_FOLDER = "bwlint-index"
 
 # Version control, caches and what package managers unpack: never the user's own source.
 _UNREAD_FOLDERS = frozenset(
-    {
-        ".git",
-        ".hg",
-        ".svn",
-        ".mypy_cache",
-        ".nox",
-        ".pytest_cache",
-        ".ruff_cache",
-        ".tox",
-        INDEX_FOLDER,
-        "__pycache__",
-        "node_modules",
-    }
+    {".git", ".hg", ".svn", ".mypy_cache", ".nox", ".pytest_cache", ".ruff_cache", ".tox"}
+    | {INDEX_FOLDER, "__pycache__", "node_modules"}
 )
 VENV_MARK = "pyvenv.cfg"
 """The file that makes a folder a virtual environment."""

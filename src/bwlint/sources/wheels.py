@@ -1,4 +1,5 @@
-"""Wheels of one package for several platforms, fetched one after another with the user's own pip."""
+"""Wheels of one package for several platforms, fetched one after another with the user's own pip; and its source
+distribution, which pip only locates, because it would run its setup."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from email import message_from_bytes
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
+from urllib.request import urlopen
 
 from bwlint.sources.errors import ReadError
 from bwlint.sources.kinds import kind_of
@@ -28,7 +30,6 @@ from bwlint.sources.pypi import (
     plain,
     version_of,
 )
-from bwlint.sources.sdists import address, fetch_source
 from bwlint.sources.stretch import ByteSource
 
 if TYPE_CHECKING:
@@ -342,3 +343,41 @@ def _reason(spec: Spec, platform: str, files: tuple[_IndexFile, ...]) -> str:
         return f"pip takes none of the wheels of {what} for {where}"
     named = ", ".join(others[:_MOST_NAMED]) + (", ..." if len(others) > _MOST_NAMED else "")
     return f"{what} has no wheel for {where}, only for {named}"
+
+
+_LINK = re.compile(r"(?:https|file)://[^\s#?]+/([A-Za-z0-9][^\s/#?]*\.(?:tar\.gz|zip))(?=[\s#?]|$)")
+_FETCH_SECONDS = 60
+_LARGEST_SOURCES = 1024**3
+_CHUNK = 1024 * 1024
+
+
+def address(spec: Spec, listing: str) -> str:
+    """Where pip's long output says that the sources of a package lie, of the newest version; "": nowhere."""
+    from packaging.specifiers import SpecifierSet
+    from packaging.utils import canonicalize_name, parse_sdist_filename
+
+    wanted = SpecifierSet(f"=={spec.version}" if spec.version else "", prereleases=bool(spec.version) or None)
+    found = {}
+    for match in _LINK.finditer(listing):
+        try:
+            name, version = parse_sdist_filename(unquote(match[1]))
+        except ValueError:
+            continue
+        if name == canonicalize_name(spec.name) and version in wanted:
+            found[version] = match[0]
+    return found[max(found)] if found else ""
+
+
+def fetch_source(where: str, into: Path) -> Path:
+    """Download an address of `address` into a folder. Raises SourceError."""
+    target = into / Path(unquote(where)).name
+    try:
+        with urlopen(where, timeout=_FETCH_SECONDS) as answer, target.open("xb") as out:
+            while chunk := answer.read(_CHUNK):
+                if out.tell() > _LARGEST_SOURCES:
+                    raise SourceError(f"{plain(where)}: more than {_LARGEST_SOURCES // 1024**3} GiB")
+                out.write(chunk)
+    except (OSError, ValueError) as error:
+        target.unlink(missing_ok=True)
+        raise SourceError(f"{plain(where)} cannot be fetched: {plain(str(error))}") from None
+    return target

@@ -56,10 +56,7 @@ def is_in(folder: str, base: str) -> bool:
 
 def uncommitted(top: str) -> bool:
     """Whether tracked files differ from the index. Where git does not say so soon and safely: no."""
-    if not _has_safe_filters(top):
-        return False
-    code, listed = asked(top, "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")
-    entries = listed.split("\0") if code == 0 else []
+    entries = (_changes(top) or "").split("\0")
     return any(len(entry) > 3 and entry[1] in "MTD" and entry[2] == " " for entry in entries)
 
 
@@ -98,10 +95,16 @@ def origin_of(top: str) -> str | None:
 
 def has_changes(top: str) -> bool | None:
     """Whether tracked files differ from the commit, staged or not. None where git does not say so soon and safely."""
+    listed = _changes(top)
+    return None if listed is None else bool(listed)
+
+
+def _changes(top: str) -> str | None:
+    """What git lists of tracked files that differ; None where it does not say so soon and safely."""
     if not _has_safe_filters(top):
         return None
     code, listed = asked(top, "status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")
-    return bool(listed) if code == 0 else None
+    return listed if code == 0 else None
 
 
 def _has_safe_filters(top: str) -> bool:

@@ -22,7 +22,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.evaluate.objects import ClassValue
@@ -79,14 +78,6 @@ ANY = Arrival(EVERY)
 NOBODY = Arrival(NONE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Solved:
-    """An arrival, and the steps that it took: a question counts them, whoever took them."""
-
-    arrival: Arrival
-    steps: int
-
-
 class Untold(Exception):
     """Nobody can tell who uses something: of a common name, in too large a project, or where a file cannot be read."""
 
@@ -139,7 +130,8 @@ class Arrivals:
         self._searches = searches
         self._files: dict[str, _MentioningFile | None] = memory()
         self._refusals = refusals
-        self._known: dict[tuple[str, str], _Solved] = memory()
+        self._known: dict[tuple[str, str], tuple[Arrival, int]] = memory()
+        """Arrivals, with the steps that they took: a question counts them, whoever took them."""
         self._busy: dict[tuple[str, str], int] = {}
         self._rests_on = 0
         self._steps = 0
@@ -204,8 +196,9 @@ class Arrivals:
             return ANY
         key = (file.real, qualname)
         if key in self._known:
-            self._steps += self._known[key].steps
-            return self._known[key].arrival
+            found, steps = self._known[key]
+            self._steps += steps
+            return found
         if key in self._busy:
             self._rests_on = min(self._rests_on, self._busy[key])
             return NOBODY
@@ -221,7 +214,7 @@ class Arrivals:
         finally:
             del self._busy[key]
         if self._rests_on >= depth:  # nothing in it hangs on a definition that is still being asked
-            self._known[key] = _Solved(found, self._steps - before)
+            self._known[key] = found, self._steps - before
             self._rests_on = outer
         else:
             self._rests_on = min(outer, self._rests_on)
@@ -382,7 +375,7 @@ class Arrivals:
             return True
         if dotted.partition(".")[0] != home.name.partition(".")[0]:
             return not self._foreign(dotted, home)
-        real = next((hit for hit in self._hits(home, name) if _dotted(hit) == dotted), None)
+        real = next((hit for hit in self._hits(home, name) if module_name(hit.real, hit.root) == dotted), None)
         if real is None:
             return True
         index_ = self._file(real.real, real.root).index
@@ -474,11 +467,6 @@ class Arrivals:
         package = name if os.path.basename(real) == "__init__.py" else name.rpartition(".")[0]
         found = index(source, package)
         return None if found is None else _MentioningFile(real, root, name, found, source)
-
-
-@cache
-def _dotted(file: SourceFile) -> str:
-    return module_name(file.real, file.root)
 
 
 def together(uses: Iterator[Arrival], targets: ChipSet, most: int = sys.maxsize) -> Arrival:

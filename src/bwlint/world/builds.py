@@ -36,7 +36,7 @@ class Builds:
     """The carries of build files by the sources that they name; those above a source are read when it is asked for."""
 
     def __init__(self, modules: Iterable[Module], load: Load = lambda path: None) -> None:
-        self._load = load
+        self.load = load
         self._by_name: dict[str, list[tuple[str, str, Carry]]] = defaultdict(list)
         self._patterns: list[tuple[str, str, str, Carry]] = []
         self._read: set[str] = set()
@@ -78,20 +78,16 @@ class Builds:
         """The build files in the folders above a file, up to that of its project."""
         for folder in _folders_above(real, project_folder(folder_root(os.path.dirname(real)))):
             for name in _build_files(folder):
-                found = self._load(os.path.join(folder, name))
+                found = self.load(os.path.join(folder, name))
                 if found is not None:
                     yield found
-
-    def read(self, real: str) -> Module | None:
-        """A file with the targets that it names."""
-        return self._load(real)
 
     def beside(self, real: str, called: re.Pattern[str]) -> Iterator[Module]:
         """The files beside a build file whose names begin like its own and have a word besides: build_5090.sh."""
         folder, own = os.path.split(real)
         names = (name for name in names_in(folder) if name != own and _first_word(name) == _first_word(own))
         for name in islice(filter(called.search, names), _MOST_FILES):
-            module = self._load(os.path.join(folder, name))
+            module = self.load(os.path.join(folder, name))
             if module is not None:
                 yield module
 
@@ -146,7 +142,7 @@ class Builds:
             return
         for name in _build_files(folder):
             path = os.path.join(folder, name)
-            found = self._load(path) if path not in self._read else None
+            found = self.load(path) if path not in self._read else None
             if found is not None:
                 self._add(found)
         self._look_into(folders)
@@ -174,7 +170,7 @@ class Builds:
             return module.path, own[0] if len(own) == 1 else carry
         folders = _folders_above(module.path, project_folder(folder_root(os.path.dirname(module.path))))
         for folder in islice(folders, 1, None):
-            above = self._load(os.path.join(folder, "CMakeLists.txt"))
+            above = self.load(os.path.join(folder, "CMakeLists.txt"))
             lists = [one for one in above.carries if one.name == carry.name] if above is not None else []
             if above is not None and lists:
                 handed = (one for one in lists if one.kind == "inherited" and one.sass)

@@ -14,7 +14,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar, cast
 
 from bwlint.index import kept
-from bwlint.index.remembered import EarlierAnswers
+from bwlint.index.remembered import EarlierAnswers, NotedElsewhere, things_so_far
 from bwlint.model.facts import Module
 from bwlint.model.findings import Skipped
 from bwlint.model.ledger import Sighting
@@ -56,7 +56,7 @@ class Card:
     def of(cls, module: Module, facts: bytes = b"") -> Card:
         macros = sorted(name for name, function in module.functions.items() if function.kind == "macro")
         weight = 1 + len(module.gates) + len(module.guards) + len(module.operations)
-        named = "" if module.language == "python" else disk.digest(repr((sorted(module.names), macros)).encode())
+        named = "" if module.language == "python" else disk.digest_of((sorted(module.names), macros))
         told = (module.path, module.name, module.language, len(module.gates), weight, bool(module.carries), named)
         return cls(*told, disk.digest(facts) if facts else "")
 
@@ -234,7 +234,6 @@ def _loaded(
     *,
     matters: bool,
 ) -> Module | None:
-    is_package = os.path.basename(real) == "__init__.py"
     source = decode(data)
     if isinstance(source, Unread):
         return None
@@ -243,9 +242,7 @@ def _loaded(
 
         return cuda.read_includes(real, source)
     try:
-        if kind == "python":
-            return python.read(real, source, dotted, is_package, carried=brought, handed=handed)
-        return reader(kind).read(real, source, dotted, is_package, brought)
+        return _read(kind, real, source, dotted, frozenset(), brought, handed)
     except ReadError:
         return None
 
@@ -343,34 +340,22 @@ def _begin(began: int | None, is_kept: bool, is_recorded: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What a process of the pool says of some files, what it has looked at for it, and the new things it made."""
+    """What a process of the pool says of some files, and what it has noted."""
 
     results: list[ReadResult]
-    looks: disk.Looks
-    is_steady: bool
+    noted: NotedElsewhere
     process: int
-    things: list[recorder.Thing]
 
 
 def _work(chunk: _Chunk) -> _Work:
-    known = recorder.recorder()
-    before = 0 if known is None else len(known.things)
-    results, store, watch = _read_chunk(chunk), kept.store(), disk.watch()
-    if store is not None:
-        store.flush()
-    looks, is_steady = watch.take() if watch is not None else ({}, True)
-    return _Work(results, looks, is_steady, os.getpid(), [] if known is None else known.things[before:])
+    begun = things_so_far()
+    return _Work(_read_chunk(chunk), NotedElsewhere.here(begun), os.getpid())
 
 
 def _noted(numbers: dict[int, list[int]], work: _Work) -> list[ReadResult]:
     """`numbers` are those that the things of each process have here."""
-    watch, known = disk.watch(), recorder.recorder()
-    if watch is not None:
-        watch.add(work.looks, is_steady=work.is_steady)
-    if known is None:
-        return work.results
     own = numbers.setdefault(work.process, [])
-    known.adopt(work.things, own)
+    work.noted.adopt(own)
     return [one if one.thing < 0 else one._replace(thing=own[one.thing]) for one in work.results]
 
 
@@ -506,7 +491,19 @@ def module_of(
     kind: str, real: str, root: str, source: str, own: frozenset[str], brought: frozenset[str] = frozenset()
 ) -> Module:
     """The facts of one source; `brought` are the words that carry because of its imports. Raises `ReadError`."""
+    return _read(kind, real, source, module_name(real, root) if kind == "python" else "", own, brought)
+
+
+def _read(
+    kind: str,
+    real: str,
+    source: str,
+    dotted: str,
+    own: frozenset[str],
+    brought: frozenset[str],
+    handed: frozenset[tuple[str, str]] = frozenset(),
+) -> Module:
     is_package = os.path.basename(real) == "__init__.py"
     if kind == "python":
-        return python.read(real, source, module_name(real, root), is_package, own, brought)
-    return reader(kind).read(real, source, "", is_package, own | brought)
+        return python.read(real, source, dotted, is_package, own, brought, handed)
+    return reader(kind).read(real, source, dotted, is_package, own | brought)

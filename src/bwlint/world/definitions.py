@@ -21,7 +21,7 @@ from bwlint.model.facts import Hop, Module, Use
 from bwlint.model.outline import Outline
 from bwlint.sources.recorder import memory
 from bwlint.sources.search import Search
-from bwlint.sources.tree import module_name, package_root
+from bwlint.sources.tree import package_root
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import PROOF, Libraries
@@ -248,7 +248,7 @@ class Definitions:
         asks = re.compile(rf"\b{role} (?:==|in) .*[\"']{re.escape(use.name)}[\"']")
         for hit in self._native.search(path).word("python", use.name):
             here = "_" in role or hit.file.real == path  # any class may have a `mode`
-            outline = self.outlines.of(hit.file.real, _name_of(hit.file)) if here and asks.search(hit.text) else None
+            outline = self.outlines.of_file(hit.file) if here and asks.search(hit.text) else None
             around = _around(outline, hit.line) if outline is not None else ""
             if outline is not None and outline.instances is not None and around:
                 yield from (Node(outline, one) for one in outline.instances(around, held, lambda test: None))
@@ -262,7 +262,7 @@ class Definitions:
                 (file, match.expand(rb"\1.\2 \3").decode()) for file, match in found if match[2] or match[3]
             )
         for file, name in self._asked_by_name[root]:
-            outline = self.outlines.of(file.real, _name_of(file))
+            outline = self.outlines.of_file(file)
             node = self._resolved(outline, name.replace(" ", text), None) if outline is not None else None
             if node is not None:
                 yield node
@@ -284,7 +284,7 @@ class Definitions:
             self._operations[root] = registered(self._native.search(path))
         space, _, operation = name.removesuffix(".default").rpartition("ops.")[2].rpartition(".")
         for said, file, function in self._operations[root].get(operation, ()):
-            outline = self.outlines.of(file.real, _name_of(file)) if said in ("", space) else None
+            outline = self.outlines.of_file(file) if said in ("", space) else None
             for qualname in outline.definitions if outline is not None else ():
                 if outline is not None and qualname.rpartition(".")[2] == function:
                     yield Node(outline, outline.definitions[qualname])
@@ -335,13 +335,9 @@ class Definitions:
         found = self._resolved(outline, use.name, use.at) if row is not None and outline is not None else None
         return None if found and any(base.endswith("Enum") for base in found.definition.bases) else row
 
-    def passing(self, module: Module, at: Span) -> ChipSet:
-        """The chips that the gates around a place of a file may let reach it."""
-        return self._refusals.passing(module, at)
-
     def _passing(self, place: Node, at: Span) -> ChipSet:
         module = self._facts(place.outline)
-        return EVERY if module is None else self.passing(module, at)
+        return EVERY if module is None else self._refusals.passing(module, at)
 
     def _own(self, place: Node) -> Iterator[NeedProof]:
         """What the file of a definition says of it: its hardware operations, and what it refuses."""
@@ -353,7 +349,7 @@ class Definitions:
             row = self.operation(place.outline, use)
             if row is not None and at.holds(use.at):
                 hop = Hop(module.path, use.at, f"`{use.name}` works on {row.chips}")
-                source, chips = f"{use.name} in {module.name}.{name}", self.passing(module, use.at)
+                source, chips = f"{use.name} in {module.name}.{name}", self._refusals.passing(module, use.at)
                 yield NeedProof(row.chips, "operation", row.what, source, (hop,), arriving=chips, where=name)
         yield from _assembled(module, name)
         yield from _tiled(module, name)
@@ -415,7 +411,7 @@ class Definitions:
         module, _, last = name.rpartition(".")
         files = self._native.search(path).files("python")
         ending = tuple(os.sep + module.replace(".", os.sep) + end for end in (".py", f"{os.sep}__init__.py"))
-        outlines = [self.outlines.of(file.real, _name_of(file)) for file in files if file.real.endswith(ending)]
+        outlines = [self.outlines.of_file(file) for file in files if file.real.endswith(ending)]
         found = [self._resolved(one, last, None) for one in outlines if one is not None]
         known = [one for one in found if one is not None]
         return known[0] if len(known) == 1 else None
@@ -476,10 +472,6 @@ class Definitions:
 def _around(outline: Outline, line: int) -> str:
     """The innermost definition around a line; "" where there is none."""
     return next((name for name, at in reversed(list(outline.places.items())) if at.line <= line <= at.end_line), "")
-
-
-def _name_of(file: SourceFile) -> str:
-    return module_name(file.real, file.root)
 
 
 def _methods(owner: Node) -> frozenset[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bwlint.chips import EVERY, ChipSet, group
 from bwlint.chips.operations import on_the_host
 from bwlint.chips.words import said
-from bwlint.data import table
+from bwlint.data import any_of, table
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop, Use
 from bwlint.model.kinds import NUMBER, How
@@ -102,7 +102,7 @@ def row_of(row: dict[str, Any]) -> LibraryRow:
     """A row of the table, parsed."""
     call = row.get("call")
     return LibraryRow(
-        _bordered(row["name"]),
+        re.compile(rf"(?<![A-Za-z0-9])(?:{row['name']})(?![A-Za-z0-9])"),
         frozenset(row.get("how", ())),
         ChipSet.of(*row["chips"]) if "chips" in row else _with_machine(row["needs"]),
         row.get("strength", PROOF),
@@ -122,10 +122,6 @@ def own_row(name: str, chips: Iterable[str], what: str, source: str) -> LibraryR
     parts = (re.escape(part).replace(r"\*", r"\w*") for part in name.split("."))
     pattern = re.compile(r"(?:[\w.]*\.)?" + r"\.".join(parts))
     return LibraryRow(pattern, frozenset({"call", "import"}), ChipSet.of(*chips), PROOF, what, source)
-
-
-def _bordered(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![A-Za-z0-9])(?:{name})(?![A-Za-z0-9])")
 
 
 def _with_machine(needs: str) -> ChipSet:
@@ -220,15 +216,10 @@ class Libraries:
 @lru_cache(maxsize=1 << 16)
 def _is_named(kind: str, how: How, name: str) -> bool:
     """Whether a name is that of any row: most are not, and none that is known to work everywhere."""
-    if kind == "need" and how != "text" and _anywhere().match(name):
+    if kind == "need" and how != "text" and any_of("libraries", "anywhere").match(name):
         return False
     names = _any_name(kind, how)
     return any(names.fullmatch(part) for part in _parts(how, name))
-
-
-@cache
-def _anywhere() -> re.Pattern[str]:
-    return re.compile("|".join(row["name"] for row in table("libraries")["anywhere"]))
 
 
 @cache

@@ -48,10 +48,10 @@ _TRAP = "__trap"
 _NOWHERE = Module(path="", language="cuda")
 _NUMBERS = frozenset(str(chip.joined * factor) for chip in EVERY for factor in (1, 10))
 _COMPILED = (".cu",)
-_DEVICE_CODE = re.compile(rf"<<<|__global__|__device__|\basm\b|\.cuh[\">]|{frameworks.device_code()}")
+_DEVICE_CODE = re.compile(rf"<<<|__global__|__device__|\basm\b|\.cuh[\">]|{frameworks.piece('device_code')}")
 _QUOTED = re.compile(rb"[\"'.](\w+)[\"']")
 _PYBIND = re.compile(r"PYBIND11_MODULE\((\w+)")
-_OPS = re.compile(rf"(?:{frameworks.operations()}\.)?ops\.(?P<name>\w+\.\w+)(?:\.default)?$")
+_OPS = re.compile(rf"(?:{frameworks.piece('operations')}\.)?ops\.(?P<name>\w+\.\w+)(?:\.default)?$")
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Native:
             calls = (node.outline.definitions.get(f"{parts[-2]}.operator()") for node in kinds)
             return tuple(Node(kind.outline, one) for kind, one in zip(kinds, calls, strict=True) if one is not None)
         short, from_python = len(parts[-1]) < _SHORTEST, near.endswith(".py")
-        if parts[0] in frameworks.namespaces() or parts[-1].isupper() or (short and from_python):
+        if parts[0] in frameworks.names("namespaces") or parts[-1].isupper() or (short and from_python):
             return ()
         key = (parts[-1], near)
         if key not in self._named and from_python:

@@ -20,11 +20,12 @@ from bwlint.index.store import Store
 from bwlint.model.expr import Expr, Span
 from bwlint.model.outline import Definition, Outline
 from bwlint.readers.ondemand import OnDemand
-from bwlint.sources.disk import digest
+from bwlint.sources.disk import digest_of
 from bwlint.sources.errors import ReadError
 from bwlint.sources.read import Unread, decode, read_bytes
 from bwlint.sources.recorder import Read, memory, read
 from bwlint.sources.tree import module_name, package_root
+from bwlint.sources.walk import SourceFile
 from bwlint.world.tree import Tree
 
 _Whole = Callable[[], Outline]
@@ -47,6 +48,10 @@ class Outlines:
             found = self._outline(path, name)
             self._known[path,] = None if found is None else self._parts.noting(found)
         return self._known[path,]
+
+    def of_file(self, file: SourceFile) -> Outline | None:
+        """The outline of a Python file that was found; None where it cannot be read."""
+        return self.of(file.real, module_name(file.real, file.root))
 
     def again(self, said: Read) -> str | None:
         """What an answer about a file comes to now; None of any other."""
@@ -88,11 +93,7 @@ def _head(outline: Outline | None) -> str:
     if outline is None:
         return ""
     told = (list(outline.places), outline.imports, outline.stars, outline.classes, sorted(outline.picked.items()))
-    return _digest(told)
-
-
-def _digest(thing: object) -> str:
-    return digest(repr(thing).encode("utf-8", "surrogatepass"))
+    return digest_of(told)
 
 
 _PARTS = frozenset({"definition", "instances", "places"})
@@ -102,11 +103,11 @@ _PARTS = frozenset({"definition", "instances", "places"})
 class _PartsAsked:
     """What was asked of outlines: who is handed a part has read this part of the file."""
 
-    definitions: dict[tuple[str, str], Definition] = field(default_factory=partial(memory, "definition", _digest))
+    definitions: dict[tuple[str, str], Definition] = field(default_factory=partial(memory, "definition", digest_of))
     instances: dict[tuple[str, ...], tuple[Definition, ...]] = field(
-        default_factory=partial(memory, "instances", _digest)
+        default_factory=partial(memory, "instances", digest_of)
     )
-    places: dict[tuple[str], tuple[Span, ...]] = field(default_factory=partial(memory, "places", _digest))
+    places: dict[tuple[str], tuple[Span, ...]] = field(default_factory=partial(memory, "places", digest_of))
 
     def noting(self, outline: Outline) -> Outline:
         """An outline whose parts note that they are asked for."""
@@ -120,13 +121,13 @@ class _PartsAsked:
     def again(self, kind: str, outline: Outline, asked: Sequence[str]) -> str:
         """What a part comes to now, of an outline that notes."""
         if kind == "places":
-            return _digest(tuple(outline.places.values()))
+            return digest_of(tuple(outline.places.values()))
         name, *given = asked
         if name not in outline.definitions:
             return ""
         if kind == "definition":
-            return _digest(outline.definitions[name])
-        return _digest(outline.instances(name, tuple(given), lambda _: None) if outline.instances else ())
+            return digest_of(outline.definitions[name])
+        return digest_of(outline.instances(name, tuple(given), lambda _: None) if outline.instances else ())
 
     def _definition(self, outline: Outline, name: str) -> Definition:
         key = (outline.path, name)

@@ -100,12 +100,12 @@ def _heirs(outline: Outline, name: str) -> Iterator[str]:
 
 
 def _setups_of(outline: Outline, name: str) -> list[str]:
-    return [method for one in frameworks.sets_up() if (method := f"{name}.{one}") in outline.places]
+    return [method for one in frameworks.names("sets_up") if (method := f"{name}.{one}") in outline.places]
 
 
 def _runs_setup_of_base(outline: Outline, heir: str) -> bool:
     """Whether a class has none of its own, or one that calls its base's."""
-    called = frameworks.sets_up()
+    called = frameworks.names("sets_up")
     return all(
         any(use.name.rpartition(".")[2] in called for use in outline.definitions[method].uses)
         for method in _setups_of(outline, heir)
@@ -233,7 +233,7 @@ class Preparations:
         else:
             files = [hit.file for hit in search.word("python", owner or name)]
         for file in [one for one in dict.fromkeys(files) if TEST_FILE.search(one.real)][:MAX_FILES]:
-            near = self._definitions.outlines.of(file.real, module_name(file.real, file.root))
+            near = self._definitions.outlines.of_file(file)
             if near is not None and near.path != outline.path:
                 yield near
 

@@ -19,6 +19,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from bwlint.data import parsed_toml
 from bwlint.readers.python.sides import dotted
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
@@ -209,15 +210,8 @@ def _text(path: str, limit: int = MAX_BYTES) -> str:
 
 
 def _pyproject(folder: str) -> dict[str, Any]:
-    import sys
-
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-
     try:
-        return tomllib.loads(_text(os.path.join(folder, "pyproject.toml")))
+        return parsed_toml(_text(os.path.join(folder, "pyproject.toml")))
     except (ValueError, RecursionError):
         return {}
 

@@ -95,12 +95,6 @@ class Tree:
         self._tags = Tags(self.searches)
         self._compiled: dict[tuple[int, Expr], tuple[TargetSet, TargetSet, bool, bool]] = memory()
 
-    def add(self, module: Module, root: str) -> None:
-        if module.language != "python":
-            self.give_other(lambda: module)
-        else:
-            self.give(module.path, module.name, root, lambda: module)
-
     def give_other(self, module: Callable[[], Module]) -> None:
         """A file of the run in another language than Python."""
         self._waiting.append(module)
@@ -228,8 +222,8 @@ class Tree:
         paths = [path for path in named if path != module.path]
         if not 0 < len(paths) <= MAX_DEFINING:
             return None
-        files = (self.headers.at(path) for path in paths)
-        found = [file for file in files if file is not None and _is_function(file, name)]
+        files = [file for path in paths if (file := self.headers.at(path)) is not None]
+        found = [file for file in files if name in file.names and file.names[name].op == "function"]
         return found[0] if len(found) == 1 else None
 
     def is_given_the_device(self, module: Module, macro: str) -> bool:
@@ -465,10 +459,6 @@ def _where(outcome: Vec, keep: Callable[[object], bool]) -> ChipSet:
     if outcome.uniform:
         return EVERY if keep(outcome.lanes[0]) else EVERY - EVERY
     return ChipSet(_mask(outcome.lanes, keep))
-
-
-def _is_function(module: Module, name: str) -> bool:
-    return name in module.names and module.names[name].op == "function"
 
 
 def _mask(lanes: Sequence[object], keep: Callable[[object], bool]) -> int:

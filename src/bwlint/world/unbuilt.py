@@ -29,7 +29,6 @@ COMPILED = (".cu", ".cpp", ".cc", ".cxx")
 """What a compiler is given, unlike headers."""
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".ipp")
 """What others include."""
-SETUP = "setup.py"
 _IN_THEIR_FOLDER = ("CMakeLists.txt", "BUILD", "Makefile", "makefile", "GNUmakefile", "meson.build")
 _LONGEST = 300
 _HOLE = "\0"
@@ -72,6 +71,11 @@ class NamedSource:
     def is_pattern(self) -> bool:
         return "*" in self.name
 
+    @property
+    def is_of_a_build(self) -> bool:
+        """Whether a build says it, not a program."""
+        return not self.origin.endswith(".py") or os.path.basename(self.origin) == "setup.py"
+
     def means(self, real: str) -> bool:
         """Whether it may mean the file at a real path."""
         folder, _, name = real.replace(os.sep, "/").rpartition("/")
@@ -79,16 +83,9 @@ class NamedSource:
             return False
         within = f"/{'/'.join((*self.folders, ''))}"
         if self.is_pattern:
-            return within in f"{folder}/" and (self.anywhere or self._is_above(real))
+            return within in f"{folder}/" and (self.anywhere or real.startswith(os.path.dirname(self.origin) + os.sep))
         exact = os.path.join(os.path.dirname(self.origin), *self.folders, self.name)
         return real == exact or (f"{folder}/".endswith(within) and (self.anywhere or not disk.is_file(exact)))
-
-    def is_of_a_build(self) -> bool:
-        """Whether a build says it, not a program."""
-        return not self.origin.endswith(".py") or os.path.basename(self.origin) == SETUP
-
-    def _is_above(self, real: str) -> bool:
-        return real.startswith(os.path.dirname(self.origin) + os.sep)
 
 
 def named(origin: str, match: re.Match[bytes], *, compiles: bool = True, walks: bool = False) -> Iterator[NamedSource]:
@@ -144,13 +141,10 @@ class _NamingTexts:
             (found.patterns if one.is_pattern else found.literal[one.name]).append(one)
         for file in search.files("cuda"):
             if file.real.endswith(COMPILED):
-                found._built[file.real] = list(found._folders_of_builds(file.real))
+                named_by = found.literal.get(os.path.basename(file.real), ())
+                of_builds = (one for one in named_by if one.is_of_a_build and one.means(file.real))
+                found._built[file.real] = [os.path.dirname(one.origin) for one in of_builds]
         return found if len(named_here) <= _MOST else None
-
-    def _folders_of_builds(self, real: str) -> Iterator[str]:
-        for one in self.literal.get(os.path.basename(real), ()):
-            if one.is_of_a_build() and one.means(real):
-                yield os.path.dirname(one.origin)
 
     def _read(self) -> Iterator[NamedSource]:
         for real, data in self.builds.items():
@@ -198,10 +192,9 @@ class _NamingTexts:
     def include(self, real: str) -> bool:
         """Whether another file of C++ includes a file, or names it in a text."""
         quoted = re.compile(re.escape(os.path.basename(real).encode()) + rb"(?=[\">])")
-        for file, match in self.search.matches("cuda", quoted, (os.path.basename(real).encode(),)):
-            if file.real != real and any(one.means(real) for one in named(file.real, match)):
-                return True
-        return False
+        found = self.search.matches("cuda", quoted, (os.path.basename(real).encode(),))
+        others = (one for file, match in found if file.real != real for one in named(file.real, match))
+        return any(one.means(real) for one in others)
 
 
 @dataclass(slots=True)

@@ -92,7 +92,7 @@ def snippet() -> Make:
     def make(source: str, number: int = 0) -> Snippet:
         module = read("pkg/m.py", source, "pkg.m", False)
         tree = Tree(Sources(), lambda path, dotted: None)
-        tree.add(module, "/")
+        tree.give(module.path, module.name, "/", lambda: module)
         return Snippet(source, tree, module, number)
 
     return make

@@ -44,7 +44,7 @@ from bwlint.confirm.selftest.case import (
     template,
 )
 from bwlint.confirm.workbench import Toolkit
-from bwlint.sources.scratch import scratch_folder
+from bwlint.sources.held import scratch_folder
 
 MANIFEST = "manifest.json"
 _CASES = "cases"

@@ -64,9 +64,11 @@ _WORDS = frozenset(
     ]
 )
 # Each alternative begins with a plain character: that lets the engine skip to the next candidate.
-_REGISTERED = re.compile(rf"(?:def(?<!\wdef)|impl(?<!\wimpl)|(?P<typed>{frameworks.registers_typed()}))\s*\(")
+_REGISTERED = re.compile(rf"(?:def(?<!\wdef)|impl(?<!\wimpl)|(?P<typed>{frameworks.piece('registers_typed')}))\s*\(")
 _FIRST = re.compile(r"\s*(?:[\w:]+\s*\(\s*)?")
-_SYMBOL = re.compile(rf"&\s*(?P<name>[A-Za-z_][\w:]*)|\b{frameworks.boxes()}\s*\(\s*&?\s*(?P<boxed>[A-Za-z_][\w:]*)")
+_SYMBOL = re.compile(
+    rf"&\s*(?P<name>[A-Za-z_][\w:]*)|\b{frameworks.piece('boxes')}\s*\(\s*&?\s*(?P<boxed>[A-Za-z_][\w:]*)"
+)
 _BARE = re.compile(
     r"\"\s*,\s*(?:(?:torch|c10|at)::k[A-Z]\w*\s*,\s*)?(?P<name>(?!(?:torch|c10|at)::)[A-Za-z_][\w:]*)(?P<boxed>)\s*"
     r"(?:<[^;()]*>\s*)?[,)]"
@@ -75,7 +77,7 @@ _BARE = re.compile(
 _TYPED = re.compile(r"\s*(?P<op>[A-Za-z_]\w*)\s*,\s*(?P<name>[A-Za-z_][\w:]*)\s*\)")
 _ALIAS = re.compile(r"\battr\s*\(\s*(\")[^\"]*\"\s*\)\s*=\s*\w+\s*\.\s*attr\s*\(\s*(\")")
 """One more name of what is registered: `m.attr("run") = m.attr("run_v2")`."""
-_LIBRARY = re.compile(rf"\b{frameworks.registers()}\s*\(\s*(?P<name>\w+)")
+_LIBRARY = re.compile(rf"\b{frameworks.piece('registers')}\s*\(\s*(?P<name>\w+)")
 _RENAMES = re.compile(r"\s*(?:(?:public|private|protected)\s*:\s*)?using\s+(?P<name>[A-Za-z_]\w*)\s*=")
 _LONGEST_BINDING = 4000
 _MOST_LAMBDAS = 50

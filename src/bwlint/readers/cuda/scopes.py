@@ -27,7 +27,7 @@ _NOTHING = re.compile(r"(?:\s+|\#\s*(?:pragma|line|ident|warning)\b(?:[^\\\n]+|\
 """What may stand in front of a declaration: `#pragma once` is no part of it, though guards of the file may follow."""
 _NAMESPACE = re.compile(r"\bnamespace\b")
 _KERNEL = re.compile(r"\b__global__\b")
-_TEST = re.compile(rf"(?:^|\s){frameworks.tests()}\s*\(\s*(?P<suite>\w+)\s*,\s*(?P<name>\w+)\s*\)\s*$")
+_TEST = re.compile(rf"(?:^|\s){frameworks.piece('tests')}\s*\(\s*(?P<suite>\w+)\s*,\s*(?P<name>\w+)\s*\)\s*$")
 _ALIAS = re.compile(r"using(?<!\wusing)\s+(?P<name>[A-Za-z_]\w*)\s*=")
 _LONGEST_ALIAS = 4000
 _LONGEST_HEADER = 4000

@@ -675,7 +675,7 @@ class HostWalk:
         if call.op != "call" or str(call.args[0].args[-1]).endswith(tuple(_COMPARES)) or not names_a_chip(call):
             return False
         at, name = self.code.span(start, end), str(call.args[0].args[-1])
-        is_test = self.scope.test or self.name in frameworks.sets_up()
+        is_test = self.scope.test or self.name in frameworks.names("sets_up")
         other = Side(ends="skip" if is_test else "raise", at=at)
         sides = self._rest(other, self.following, start), other
         self._note("helper-call", Expr("completes", (call,), at), at, *sides, name)

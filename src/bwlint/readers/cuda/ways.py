@@ -39,7 +39,7 @@ NOT_USED = frozenset(
 )
 """Words that are no names of what is used."""
 _ENDS: dict[str, Ends] = {"return": "return", "throw": "raise", "continue": "continue", "break": "fall", "goto": "fall"}
-_AWAITS = re.compile(rf"\b{frameworks.awaits()}\s*\(")
+_AWAITS = re.compile(rf"\b{frameworks.piece('awaits')}\s*\(")
 _DISABLES = re.compile(r"(?:^|[;{}])\s*[A-Za-z_][\w.>-]*\s*=\s*(?:false|nullptr)\s*(?:;|$)")
 _SETS = re.compile(r"[^=!<>+\-*/%&|^]=(?!=)")
 _FUNCTION = re.compile(r"\s*&?\s*(?P<name>[a-z_]\w*(?:::\w+)*)\s*(?:<[^<>;()]*>\s*)?$")

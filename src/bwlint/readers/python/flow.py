@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from bwlint.chips.interfaces import is_told_by_text
+from bwlint.chips.operations import is_told_by_text
 from bwlint.chips.peers import turned_on
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.details import Detail, MisreadDigits, ToldParameter

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.chips import frameworks
-from bwlint.chips.interfaces import optional_modules
+from bwlint.chips.operations import optional_modules
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.readers.nodes import below
 from bwlint.readers.python.sides import Imports, dotted, literal_text, statements, target_names
@@ -98,7 +98,8 @@ def _flags(node: ast.stmt, before: Mapping[str, object]) -> Iterator[tuple[str, 
         yield from ((node.name, ImportFlag(flag.module, _head(node))) for flag in _tried(node))
     elif isinstance(node, ast.Assign):
         for one in below(node):
-            if isinstance(one, ast.Call) and one.args and dotted(one.func).rpartition(".")[2] in frameworks.finds():
+            called = dotted(one.func).rpartition(".")[2] if isinstance(one, ast.Call) and one.args else ""
+            if isinstance(one, ast.Call) and called in frameworks.names("finds"):
                 flag = ImportFlag(literal_text(one.args[0]), span(node))
                 yield from ((name, flag) for name in _names(node.targets[0]))
 

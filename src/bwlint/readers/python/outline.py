@@ -234,9 +234,10 @@ def _looked_into(qualname: str, written: _Written, held: Mapping[str, str] | Non
         marks.expression(mark, True)
     body = Collector(imports, most=MAX_USES, past_exits=True, made=written.made(), held=held)
     body.statements(node.body, nested=False)
+    prepares = node.name in frameworks.names("prepares") or any(map(_is_for_all, node.decorator_list))
     return Definition(
         qualname,
-        "setup" if node.name in frameworks.prepares() or any(map(_is_for_all, node.decorator_list)) else "function",
+        "setup" if prepares else "function",
         span(node),
         tuple(body.uses),
         marks=tuple(marks.uses),

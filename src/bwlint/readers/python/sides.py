@@ -464,7 +464,7 @@ class Collector:
             self.expression(node.func.slice, sure)
         for run in _run_by(node) if last in _RUNNERS else ():
             self._add(dotted(run), "call", run, sure)
-        if node.args and self._absolute(name) in frameworks.compiles():
+        if node.args and self._absolute(name) in frameworks.names("compiles"):
             alone = len(self._results.get(dotted(node.args[0]), ())) <= 1
             for way in _run_of(node.args[0], self._results):
                 self._add(way, "call", node.args[0], sure and alone)

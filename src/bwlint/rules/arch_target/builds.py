@@ -739,7 +739,7 @@ class _BuildFile:
         search = search_of(checkout_folder(package_root(self.module.path)), self.context.native.searches)
         for kind in ("build", "python"):
             for hit in search.word(kind, carry.name)[:_MOST_COPIES]:
-                other = self.context.builds.read(hit.file.real)
+                other = self.context.builds.load(hit.file.real)
                 for one in other.carries if other is not None and other.path != self.module.path else ():
                     if one.name == carry.name and _loading(one.sass) & self.context.targets:
                         return f"{hit.file.real.rpartition('/')[2]}:{one.at[0]}"
@@ -752,7 +752,7 @@ class _BuildFile:
             return None
         search = self.context.search(self.module)
         hits = (hit.file.real for hit in search.word("build", given[1])[:_MOST_COPIES])
-        for other in filter(None, (self.context.builds.read(real) for real in hits if real.endswith(_OF_CMAKE))):
+        for other in filter(None, (self.context.builds.load(real) for real in hits if real.endswith(_OF_CMAKE))):
             for one in other.carries:
                 own = (name for name in one.sass if name[-1].isalpha() and _loading([name]) & asked)
                 if one.name == given[1] and (name := next(own, "")):

@@ -122,7 +122,7 @@ def _handed(context: Context, module: Module) -> Iterator[_Compiled]:
         return
     last = checkout_folder(package_root(module.path))
     folders = takewhile(lambda folder: folder.is_relative_to(last), PurePath(module.path).parents)
-    build = next(filter(None, (context.builds.read(str(folder / "setup.py")) for folder in folders)), None)
+    build = next(filter(None, (context.builds.load(str(folder / "setup.py")) for folder in folders)), None)
     for carry in build.carries if build is not None else ():
         if build is not None and carry.is_a("inherited") and context.builds.list_of(build, carry)[1] is carry:
             yield from (_Compiled(build, carry, module, listed, {}) for listed in lists)

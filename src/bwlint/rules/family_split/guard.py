@@ -24,7 +24,7 @@ from bwlint.world.builds import built, runs_on
 _SECOND = group("second-consumer")
 _SAME = "Both have the same instructions."
 _EXACT_WRAPPER = re.compile(r"(?:^|_)(?:only|exact)(?:_|$)|(?:Only|Exact)(?![a-z])")
-_CONVERTS = re.compile(frameworks.converts())
+_CONVERTS = re.compile(frameworks.piece("converts"))
 _MACROS = frozenset({"macro", "defined"})
 ENDS = {"raise": "stops at the error beside it.", "exit": "passes, and its code runs into the error beside it."}
 
