@@ -60,6 +60,8 @@ def test_what_a_kernel_does(params: str, body: str, path: str | None) -> None:
     ("source", "names"),
     [
         ("import os\nX = os.getenv('MY_SKIP_P2P_CHECK', 'true')\n", {"skip"}),
+        ("MY_SKIP_P2P_CHECK = EnvBool(True)\n", {"skip"}),
+        ("MY_SKIP_P2P_CHECK = EnvBool(False)\n", set()),
         ("def f(c):\n    x = c.cudaIpcOpenMemHandle(1)\n    use(x)\n", {"open"}),
         ("def f(c):\n    return c.cudaIpcOpenMemHandle(1)\n", set()),
         ("def f(c):\n    c.cudaDeviceEnablePeerAccess(1, 0)\n", {"enable"}),
@@ -78,6 +80,12 @@ SPEED = "def get_nvlink_bw(links):\n{}\n"
 @pytest.mark.parametrize(
     ("body", "gives"),
     [
+        ("    return sum(links)", ["zero"]),
+        ("    return 0.9 * sum(one.gbs for one in links)", ["zero"]),
+        ("    total = 0\n    for one in links:\n        total += one\n    return round(total, 1)", ["zero"]),
+        ("    total = 64\n    for one in links:\n        total += one\n    return total", []),
+        ("    return sum(links, 64)", []),
+        ("    if not links:\n        raise ValueError\n    return sum(links)", []),
         ("    if not links:\n        return 0.0\n    return links[0]", ["zero"]),
         ("    if links:\n        return links[0]\n    return None", ["none"]),
         ("    return links[0] if links else 64", []),
@@ -95,6 +103,7 @@ def test_what_tells_the_bandwidth_of_nvlink(body: str, gives: list[str]) -> None
         ("    bw = get_nvlink_bw()\n    return size // bw", ["division"]),
         ("    bw = get_nvlink_bw()\n    assert bw\n    return size / bw", []),
         ("    bw = get_nvlink_bw()\n    return [size / bw for one in size if bw]", []),
+        ("    bw = get_nvlink_bw()\n    match bw:\n        case 0:\n            return 0\n    return size / bw", []),
         ("    bw = get_nvlink_bw()\n    bw += 1\n    return size / bw", []),
         ("    bw: float = get_nvlink_bw()\n    print(bw)\n    return max(4, int(bw / size))", ["bound"]),
         ("    bw = get_nvlink_bw()\n    return max(0, int(bw / size))", []),

@@ -32,8 +32,13 @@ def found(source: str, path: str = "a.py") -> list[tuple[str, ...]]:
             'def has(a, b):\n    return cuda_version >= b\nx = [has("sm_120", "13.0")]',
             [("floor", "120", "13.0")],
         ),
+        ('MIN_CUDA = {"12.0": "12.8", "12.1": (13, 0)}', [("floor", "120", "12.8"), ("floor", "121", "13.0")]),
+        ('MIN_CUDA = {(12, 1): Version("13.0")}', [("floor", "121", "13.0")]),
         ('has("compute_121", "12.9")', []),
         ('has_cuda("12.1", "12.9")', []),
+        ('MIN_TORCH = {"12.0": "12.8"}', []),
+        ('MIN_CUDA = {"sm_120": "12.8", "other": "13.0"}', []),
+        ('MIN_CUDA = {**old, "sm_120": "12.8"}', []),
     ],
 )
 def test_a_target_with_the_release_that_it_is_said_to_need(source: str, rows: list[tuple[str, ...]]) -> None:

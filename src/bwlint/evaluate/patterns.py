@@ -68,6 +68,15 @@ def misread_by(pattern: str) -> Misread | None:
     return None if right else wrong
 
 
+def misread_with(pattern: str, new: str) -> Misread | None:
+    """The same of `re.sub(pattern, new, name)`."""
+    found = compiled(pattern)
+    try:
+        return misread(partial(found.sub, new)) if found else None
+    except (re.error, IndexError):
+        return None
+
+
 def _digits(find: Callable[[str], re.Match[str] | None], name: str) -> str | None:
     """What an expression takes out of a name: its groups, each once, or else all of it."""
     found = find(name)

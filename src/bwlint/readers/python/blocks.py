@@ -327,7 +327,7 @@ class TritonKernel:
             given = [self._number(one) for one in node.args]
             known = [one for one in given if one is not None]
             if len(known) == len(given) and given:
-                return known[0] if called(node) == "constexpr" else None
+                return _of_numbers(called(node), known)
         return None
 
     def _truth(self, test: ast.expr) -> bool | None:
@@ -427,6 +427,16 @@ def _computed(op: ast.operator, left: int | None, right: int | None) -> int | No
     if isinstance(op, ast.Mult):
         return left * right
     return left // right if isinstance(op, ast.FloorDiv) and right else None
+
+
+def _of_numbers(word: str, given: Sequence[int]) -> int | None:
+    if word == "next_power_of_2" and len(given) == 1:
+        return 1 << (given[0] - 1).bit_length() if given[0] > 0 else 1
+    if word == "cdiv" and len(given) == 2 and given[1]:
+        return -(-given[0] // given[1])
+    if word in ("max", "min"):
+        return max(given) if word == "max" else min(given)
+    return given[0] if word == "constexpr" else None
 
 
 def compared(op: ast.cmpop, left: int, right: int) -> bool | None:

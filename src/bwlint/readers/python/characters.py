@@ -1,7 +1,8 @@
 """Code that handles a capability as text: orders it, or slices its characters.
 
 `cc[0] + cc[2]` of "8.6", `arch[:2]` of "86", `arch < "80"`: what fits numbers of one digit and no others. An expression
-comes out as it is, to be evaluated; a tuple of one value is a text of which each name takes one character.
+comes out as it is, to be evaluated; a tuple of one value is a text of which each name takes one character, a call of
+`int` one of which a part is a number.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ OF_AMD = "gfx"
 """What names of architectures begin with that have no major and minor like these."""
 _PREFIX = len("sm_")
 _TEXTS = frozenset({"replace", "removeprefix", "removesuffix", "strip", "lstrip", "rstrip", "lower", "upper", "join"})
+_NUMBER_PLACES = frozenset(
+    {(_PREFIX,), (_PREFIX + 1,), (_PREFIX, _PREFIX + 1, None), (_PREFIX, _PREFIX + 2, None), (-2, None, None)}
+)
+"""Of "sm_90" its major, its minor, its number; as an index, and as a slice without a step."""
 
 
 def by_place(found: Expr) -> bool:
@@ -71,6 +76,13 @@ def _piece(one: Expr, text: str) -> str:
     return text[slice(*places)] if one.op == "slice" else text[places[0]]
 
 
+def by_join(call: ast.Call, arguments: tuple[Expr, ...]) -> Misread | None:
+    """`".".join(arch)` of what somebody hands over as a text."""
+    sign = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "join" else None
+    is_text = len(arguments) == 1 and (arguments[0].op == "param" and guess(_name(arguments[0])) is not None)
+    return misread(".".join) if is_text and isinstance(sign, ast.Constant) and sign.value == "." else None
+
+
 def _name(node: Expr) -> str:
     return str(node.args[1]) if node.op in ("param", "var", "attr") else str(node.args[0]) if node.op == "name" else ""
 
@@ -105,6 +117,18 @@ def _is_text(value: Expr) -> bool:
         return value.op == "fstr"
     function = value.args[0]
     return function.args[-1] == "str" if function.op == "name" else function.op == "attr" and function.args[1] in _TEXTS
+
+
+def number_of_part(call: Expr) -> bool:
+    """`int(arch[3:5])`: a number of characters of what is called like a capability, no pair and nothing split."""
+    function, arguments = call.args
+    if function.op != "name" or function.args[0] != "int" or len(arguments) != 1:
+        return False
+    part = arguments[0]
+    if part.op not in ("index", "slice") or guess(_name(part.args[0])) is None:
+        return False
+    places = tuple(one.args[0] if one.op == "const" else ... for one in part.args[1:])
+    return places in _NUMBER_PLACES
 
 
 def asks_length(tests: Iterable[Expr]) -> bool:

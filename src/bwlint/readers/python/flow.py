@@ -40,6 +40,8 @@ _QUESTION = re.compile(r"capability_geq|^(?:is|has)_device_capability|^is_family
 MAX_HANDED_ON = 100
 MAX_TESTS = 8
 """Tests above an assignment to an attribute that are kept."""
+MAX_ROWS = 12
+"""Rows of a table over which a loop is looked at row by row."""
 MAX_MARKED = 40
 """Tests that are looked at for what a mark of the file keeps from them."""
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*(?::[A-Za-z_]\w*|(?:\.[A-Za-z_]\w*){2})")
@@ -255,6 +257,8 @@ class Flow:
         self._hand_on(node, arguments)
         if is_told_by_text(name):
             self._tell(node, name, arguments)
+        else:
+            self._number_of_text(node, arguments)
         self._picked(node, function)
 
     def _tell(self, node: ast.Call, name: str, arguments: tuple[Expr, ...]) -> None:
@@ -298,9 +302,20 @@ class Flow:
         if node.lineno in self.hits and characters.by_place(found) and self.gates.reads(found):
             self._note("as-text", node, found)
         elif wrong := characters.by_spelling(found):
-            asked = characters.asks_length((*self.path, *self.lowerer.asked))
-            if not asked and not any(characters.OF_AMD in ast.unparse(one) for one in self.body):
-                self._note("as-text", node, detail=MisreadDigits(wrong.says, wrong.chips.names))
+            self._note_text(node, detail=MisreadDigits(wrong.says, wrong.chips.names))
+
+    def _number_of_text(self, node: ast.Call, arguments: tuple[Expr, ...]) -> None:
+        found = Expr("call", (Expr("name", (dotted(node.func),)), arguments), span(node))
+        if characters.number_of_part(found):
+            self._note_text(node, found)
+        elif wrong := characters.by_join(node, arguments):
+            self._note_text(node, detail=MisreadDigits(wrong.says, wrong.chips.names))
+
+    def _note_text(self, node: ast.expr, *found: Expr, detail: Detail | None = None) -> None:
+        """Note a text that is taken apart, where nobody asks how long it is, nor for another vendor's."""
+        asked = characters.asks_length((*self.path, *self.lowerer.asked))
+        if not asked and not any(characters.OF_AMD in ast.unparse(one) for one in self.body):
+            self._note("as-text", node, *found, detail=detail)
 
     def _note(self, kind: OperationKind, node: ast.expr, *found: Expr, detail: Detail | None = None) -> None:
         text, path = ast.unparse(node), tuple(self.path)
@@ -897,6 +912,7 @@ class Flow:
             alone = held.op == "list" and len(held.args[0]) == 1
             if target and alone and target not in sides.bound_names(node.body):
                 self.lowerer.scope.env[target] = held.args[0][0]
+            self._skips_by_rows(node)
         depth, first = len(self.path), len(self.returns)
         self.path.append(unknown(f"{LOOP} at line {node.lineno}"))
         around, self._loop_over = self._loop_over, None
@@ -942,6 +958,27 @@ class Flow:
         table = re.sub(r"\.(?:items|values|keys)$", "", dotted(node.iter))
         self.add("lookup", test, last.test, Side(ends="fall", empty=True), no, table)
         return test if not others and isinstance(last.body[-1], ast.Return) and self.gates.reads(test) else None
+
+    def _skips_by_rows(self, node: ast.For | ast.AsyncFor) -> None:
+        """`for mark, least in OLDEST.items(): if bears(mark) and sm < least: skip()` asks once for each row."""
+        names, called = sides.target_names(node.target), node.iter
+        skips = [one for one in node.body if isinstance(one, ast.If) and sides.ending(one.body) == "skip"]
+        if (
+            not skips
+            or len(names) != 2
+            or not isinstance(called, ast.Call)
+            or not isinstance(called.func, ast.Attribute)
+        ):
+            return
+        table = self._value(self.quietly(called.func.value)) if called.func.attr == "items" else NONE
+        rows = list(zip(*table.args, strict=True)) if table.op == "dict" else []
+        env = self.lowerer.scope.env
+        for row in rows if len(rows) <= MAX_ROWS else ():
+            self.lowerer.scope.env = {**env, **dict(zip(names, row, strict=True))}
+            for one in skips:
+                yes = sides.block(one.body, self.imports, self.quietly)
+                self.add("condition", self.quietly(one.test), _as_node(row[1]), yes, Side(ends="fall"))
+        self.lowerer.scope.env = env
 
     def _with(self, node: ast.With | ast.AsyncWith, rest: Sequence[ast.stmt]) -> bool:
         for item in node.items:
@@ -1067,6 +1104,14 @@ def _with_marks(
             yield from _with_marks(node.body, around.union(map(dotted, node.decorator_list)))
         elif isinstance(node, ast.FunctionDef):
             yield node, around.union(map(dotted, node.decorator_list))
+
+
+def _as_node(value: Expr) -> ast.expr:
+    """What stands where a value is written."""
+    line, column, end_line, end_column = value.at or (1, 0, 1, 0)
+    return ast.Constant(
+        str(value.args[0]), lineno=line, col_offset=column, end_lineno=end_line, end_col_offset=end_column
+    )
 
 
 def _as_read(target: ast.expr) -> ast.expr:

@@ -16,11 +16,12 @@ from typing import TypeGuard
 from bwlint.chips.peers import tells_link_speed
 from bwlint.model.details import LinkUse
 from bwlint.model.facts import Operation
-from bwlint.readers.nodes import FUNCTIONS, AnyFunction, below, functions, last_name
+from bwlint.readers.nodes import FUNCTIONS, AnyFunction, below, functions
 from bwlint.readers.python.sides import SPEAKS, dotted
 from bwlint.readers.spans import span
 
 ANCHORS = (b"nvlink",)
+_ROUNDED = frozenset({"float", "int", "round"})
 _KEEPS_ZERO = frozenset({"ceil", "floor", "int", "float", "round", "abs"})
 _CATCHES = frozenset({"ZeroDivisionError", "ArithmeticError", "TypeError", "Exception", "BaseException"})
 _DEEPEST = 40
@@ -42,8 +43,9 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
         if gives:
             yield Operation("link-speed", gives, span(function), qualname=qualname)
     for scope, prefix in _scopes(tree.body, ""):
-        for name, at, called in _uses(scope):
-            yield Operation("link-use", name, span(at), detail=LinkUse(called), qualname=f"{prefix}{scope.name}")
+        for use in _uses(scope):
+            called = LinkUse(use.called)
+            yield Operation("link-use", use.name, span(use.at), detail=called, qualname=f"{prefix}{scope.name}")
 
 
 def _scopes(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[AnyFunction | ast.ClassDef, str]]:
@@ -61,19 +63,57 @@ def _scopes(body: Sequence[ast.stmt], prefix: str) -> Iterator[tuple[AnyFunction
 
 def _gives(function: AnyFunction) -> str:
     """What a function returns where there is no NVLink: zero, none, or "" where nothing shows it."""
-    returns = [node.value for node in below(function) if isinstance(node, ast.Return)]
-    numbers = (one.value for one in returns if isinstance(one, ast.Constant) and not isinstance(one.value, bool))
-    if any(number == 0 for number in numbers):
+    nodes = below(function)
+    returns = [node.value for node in nodes if isinstance(node, ast.Return)]
+    if any(_is_number(value, 0) for value in returns):
         return "zero"
-    nothing = any(value is None or (isinstance(value, ast.Constant) and value.value is None) for value in returns)
-    return "none" if nothing else ""
+    if any(value is None or (isinstance(value, ast.Constant) and value.value is None) for value in returns):
+        return "none"
+    refuses = any(isinstance(node, (ast.Raise, ast.Assert)) for node in nodes)
+    if refuses or len(returns) != 1 or returns[0] is None:
+        return ""
+    return "zero" if _is_sum(returns[0], _summed(nodes)) else ""
+
+
+def _is_number(node: ast.expr | None, number: int) -> bool:
+    return isinstance(node, ast.Constant) and not isinstance(node.value, bool) and node.value == number
+
+
+def _summed(nodes: Sequence[ast.AST]) -> frozenset[str]:
+    """Names that begin at 0 and are only added to."""
+    added = {dotted(node.target) for node in nodes if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)}
+    set_to: dict[str, list[ast.expr]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            set_to.setdefault(dotted(node.targets[0]), []).append(node.value)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            set_to.setdefault(dotted(node.target), []).append(node.value)
+    return frozenset(name for name in added if name in set_to and all(_is_number(value, 0) for value in set_to[name]))
+
+
+def _is_sum(node: ast.expr, summed: frozenset[str], depth: int = 0) -> bool:
+    """A sum over links, perhaps none, or a multiple of it."""
+    if isinstance(node, ast.Name):
+        return node.id in summed
+    if depth == _DEEPEST:
+        return False
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Div)):
+        scaled = isinstance(node.op, ast.Mult) and _is_sum(node.right, summed, depth + 1)
+        return scaled or _is_sum(node.left, summed, depth + 1)
+    if not isinstance(node, ast.Call) or not node.args:
+        return False
+    name = dotted(node.func)
+    return (name == "sum" and len(node.args) == 1) or (name in _ROUNDED and _is_sum(node.args[0], summed, depth + 1))
 
 
 # --- what is done with it
 
 
-_Use = tuple[str, ast.expr, str]
-"""What is done with a bandwidth, where, and the function that told it."""
+@dataclass(frozen=True, slots=True)
+class _Use:
+    name: str
+    at: ast.expr
+    called: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +135,10 @@ def _uses(scope: AnyFunction | ast.ClassDef) -> Iterator[_Use]:
             continue
         called = _told(node.right) if isinstance(scope, FUNCTIONS) else ""
         if called:
-            yield "division", node, called
+            yield _Use("division", node, called)
         name = dotted(node.right)
         if name in held and name not in asked and node.lineno > held[name].line:
-            yield "division", node, held[name].called
+            yield _Use("division", node, held[name].called)
     for name, one in islice(held.items(), _MOST_HELD):
         if name not in asked:
             yield from _bounds(nodes, name, one)
@@ -134,10 +174,14 @@ def _tests(nodes: Sequence[ast.AST]) -> Iterator[ast.expr]:
             yield from node.values
         elif isinstance(node, ast.comprehension):
             yield from node.ifs
-        elif (
-            isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and last_name(node.value.func) not in SPEAKS
-        ):
+        elif isinstance(node, ast.Match):
+            yield node.subject
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not _speaks(node.value):
             yield node.value  # it may refuse
+
+
+def _speaks(call: ast.Call) -> bool:
+    return dotted(call.func).rpartition(".")[2] in SPEAKS
 
 
 def _looked_at(test: ast.expr, held: dict[str, _Held]) -> Iterator[str]:
@@ -176,15 +220,14 @@ def _bounds(nodes: Sequence[ast.AST], name: str, one: _Held) -> Iterator[_Use]:
             if _is_factor(value, factors):
                 factors.add(dotted(target))
         if _is_floored(node, factors):
-            yield "bound", first or node, one.called
+            yield _Use("bound", first or node, one.called)
             return
 
 
 def _is_floored(node: ast.AST, factors: set[str]) -> TypeGuard[ast.Call]:
-    if not isinstance(node, ast.Call) or dotted(node.func) != "max":
+    if not isinstance(node, ast.Call) or dotted(node.func) != "max" or not any(map(_is_least, node.args)):
         return False
-    numbers = (one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, (int, float)))
-    return any(number > 0 for number in numbers) and any(_is_factor(argument, factors) for argument in node.args)
+    return any(_is_factor(argument, factors) for argument in node.args)
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -195,6 +238,10 @@ def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         yield from zip(target.elts, value.elts, strict=True)
     else:
         yield target, value
+
+
+def _is_least(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value > 0
 
 
 def _is_factor(node: ast.expr, factors: set[str], depth: int = 0) -> bool:

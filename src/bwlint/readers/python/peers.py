@@ -247,6 +247,9 @@ def _assigned(node: ast.Assign | ast.AnnAssign, tests: tuple[ast.expr, ...]) -> 
         return
     if name == "gpuDirectRDMACapable" and isinstance(value, ast.Constant) and value.value in (1, True):
         yield _Found("rdma", target, PeerSwitch(decides="" if tests else "always"))
+    declares = isinstance(value, ast.Call) and "Env" in last_name(value.func) and _VARIABLE.match(name)
+    if declares and isinstance(value, ast.Call) and value.args and _skipped(name, value.args[0]):
+        yield _Found("skip", node, PeerSwitch(variable=name, tests_with=_opposite(value.args[0])))
     if isinstance(node, ast.AnnAssign) and _VARIABLE.match(name) and _tested(name, value):
         yield _Found("declared", node, PeerSwitch(variable=name))
     yield from _fabric(value, tests)

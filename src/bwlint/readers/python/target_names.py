@@ -6,17 +6,21 @@ import ast
 import re
 from collections.abc import Iterator
 
+from bwlint.chips.digits import Misread, is_about
 from bwlint.chips.spelling import FORM, NUMBER, PREFIX, SUFFIX, spelled
-from bwlint.evaluate.patterns import misread_by
+from bwlint.evaluate.patterns import misread_by, misread_with
 from bwlint.model.details import Glued, MisreadDigits
 from bwlint.model.facts import Operation
 from bwlint.readers.nodes import text_of, whole
+from bwlint.readers.python.sides import dotted
 from bwlint.readers.spans import span
 
 _NAME = rf"(?:{PREFIX}?{NUMBER}|[0-9]{{1,2}}\.[0-9]){SUFFIX}{FORM}?"
 _PLAIN = re.compile(rf"(?:(?:{PREFIX}{NUMBER}|[0-9]{{1,2}}\.[0-9]){SUFFIX}{FORM}?){{2}}")
 _BESIDE = re.compile(rf"([\"'])({_NAME})\1(?:\s|#[^\n]*\n)+([\"'])({_NAME})\3")
 _PIECES = ("\\d", "[0-9]")
+_NEAR = 8
+"""Lines around an expression."""
 _OF_TARGETS = ("sm_", "sm|", "sm)", "sm?", "compute")
 
 
@@ -58,13 +62,29 @@ def _are_plain_names(text: str) -> bool:
 
 
 def _of_two_digits(tree: ast.Module, source: str) -> Iterator[Operation]:
-    """Regular expressions that look for a target of two digits, `sm_(\\d)(\\d)`."""
-    if not _may_take(source):
+    """Regular expressions for a target of two digits: `sm_(\\d)(\\d)`, `re.sub(r"(\\d)(\\d)", r"\\1.\\2", arch)`."""
+    replaces = "re.sub(" in source
+    if not any(piece in source for piece in _PIECES) or not (replaces or _may_take(source)):
         return
     for node in whole(tree):
         text = text_of(node)
-        if _may_take(text) and (wrong := misread_by(text)):
+        if _may_take(text):
+            wrong = misread_by(text)
+        elif replaces and isinstance(node, ast.Call) and dotted(node.func) == "re.sub":
+            wrong, text = _replaced(node, source), ast.unparse(node)
+        else:
+            continue
+        if wrong:
             yield Operation("as-text", text, span(node), detail=MisreadDigits(wrong.says, wrong.chips.names))
+
+
+def _replaced(call: ast.Call, source: str) -> Misread | None:
+    old, new = (one.value if isinstance(one, ast.Constant) else None for one in (call.args + [call.func] * 2)[:2])
+    lines = source.splitlines()
+    near = "\n".join(lines[max(0, call.lineno - _NEAR) : call.lineno + _NEAR])
+    if not isinstance(old, str) or not isinstance(new, str) or not is_about(near, lines[call.lineno - 1]):
+        return None
+    return misread_with(old, new)
 
 
 def _may_take(text: str) -> bool:

@@ -67,6 +67,8 @@ def _misread(context: Context, module: Module, one: Operation) -> tuple[ChipSet,
         return _ordered(context, module, found)
     if found.op == "tuple":
         return _unpacked(context, module, found.args[0][0])
+    if found.op == "call":
+        return _number_cut(context, module, found.args[1][0])
     return _cut(context, module, found)
 
 
@@ -111,9 +113,16 @@ def _number(text: str) -> list[int]:
 
 
 def _cut(context: Context, module: Module, found: Expr) -> tuple[ChipSet, str]:
-    """`"86"[:2]` is all of it and `"120"[:2]` is not: it means what it does on chips with a major of one digit."""
+    """`"86"[:2]` is all of it and `"120"[:2]` is not."""
     texts = _texts(context.tree.value(module, found.args[0]))
     parts = {chip: part for chip, part in _texts(context.tree.value(module, found)).items() if chip in texts}
+    return _other_than_meant(context, module, texts, parts)
+
+
+def _other_than_meant(
+    context: Context, module: Module, texts: dict[Chip, str], parts: dict[Chip, str]
+) -> tuple[ChipSet, str]:
+    """What the parts of texts mean on chips with a major of one digit, and the chips on which they mean another."""
     old = [chip for chip in parts if chip not in _TWO_DIGITS]
     for meaning in _MEANINGS:
         if len(old) < _ENOUGH or any(parts[chip] != meaning(chip) for chip in old):
@@ -136,6 +145,17 @@ def _unpacked(context: Context, module: Module, text: Expr) -> tuple[ChipSet, st
         fits = [chip for chip, lane in texts.items() if len(lane) == len("90")]
         wrong = ChipSet.joining(chip for chip in texts if chip not in fits) if fits and value.device else NONE
     return wrong, '"120" has more characters than there are names, and unpacking raises ValueError'
+
+
+def _number_cut(context: Context, module: Module, part: Expr) -> tuple[ChipSet, str]:
+    """`int(arch[3:5])` of what is called like a capability; a known text is reported where it is cut."""
+    lanes = context.tree.value(module, part.args[0]).spread()
+    if not all(isinstance(lane, Guess) and not lane.part for lane in lanes):
+        return NONE, ""
+    places = [one.args[0] for one in part.args[1:]]
+    texts = {chip: f"sm_{chip.joined}" for chip in CHIPS}
+    parts = {chip: text[slice(*places)] if part.op == "slice" else text[places[0]] for chip, text in texts.items()}
+    return _other_than_meant(context, module, texts, parts)
 
 
 def _is_expected(context: Context, module: Module, parts: set[str]) -> bool:
