@@ -60,6 +60,7 @@ def _without(place: ConditionPlace, syntax: Syntax, node: ast.expr) -> Iterator[
     gone = place.change.chips
     if isinstance(node, ast.Compare):
         yield from _compared(place, syntax, node)
+        yield from _one_left(syntax, node, gone)
     elif isinstance(node, _LISTS):
         yield from _rest(syntax, node, node.elts, gone)
     elif isinstance(node, ast.BoolOp):
@@ -75,6 +76,16 @@ def _shut_above(place: ConditionPlace, syntax: Syntax, call: ast.Call) -> Iterat
         if end:
             asked = [syntax.segment(call), f"not {syntax.segment(call.func)}({end})"]
             yield syntax.joined(place.module.path, call, "and", asked)
+
+
+def _one_left(syntax: Syntax, node: ast.Compare, gone: ChipSet) -> Iterator[str]:
+    """`major in (10, 12)` to `major == 10`."""
+    listed = node.comparators[0]
+    if len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)) and isinstance(listed, _LISTS):
+        kept = [item for item in listed.elts if not _names_only(syntax, item, gone)]
+        if len(kept) == 1 < len(listed.elts):
+            sign = "==" if isinstance(node.ops[0], ast.In) else "!="
+            yield f"{syntax.segment(node.left)} {sign} {syntax.segment(kept[0])}"
 
 
 def _rest(syntax: Syntax, node: ast.expr, parts: Sequence[ast.expr], gone: ChipSet) -> Iterator[str]:
