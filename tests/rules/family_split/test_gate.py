@@ -27,12 +27,14 @@ def run(x):
         ("[(10, 0), (10, 3)]", "10.0 10.7", ["10.7"]),
         ("[(10, 0)]", "10.0 10.3", ["10.3"]),
         ("[(10, 0), (10, 3)]", "12.0 12.1", []),
-        ("[(10, 0), (12, 0)]", "10.0 12.0", ["10.3"]),
+        ("[(10, 0), (12, 0)]", "10.3 12.0", ["10.3"]),
         ("[(12, 0), (12, 1)]", "12.0 12.1", []),
-        ("[(12, 0)]", "12.0", ["12.1"]),
+        ("[(12, 0)]", "12.0", []),
+        ("[(12, 0)]", "12.1", ["12.1"]),
+        ("[(12, 1)]", "12.1", []),
     ],
 )
-def test_chips_without_a_product_are_left_out_by_nobody(
+def test_only_a_chip_that_was_asked_about_and_has_a_product_is_left_out(
     tmp_path: Path, chips: str, targets: str, missing: list[str]
 ) -> None:
     found = drafts(tmp_path, {"m.py": REFUSAL.format(chips=chips)}, "family-split", ChipSet.of(*targets.split()))
@@ -194,3 +196,10 @@ def test_what_a_test_brings_along_is_no_list_of_chips(
 ) -> None:
     found = drafts(tmp_path, {name: SAMPLES.format(loop=loop)}, rule)
     assert sorted(draft.place.at.line for draft in found) == lines
+
+
+@pytest.mark.parametrize(("targets", "count"), [("12.0 12.1", 1), ("12.1", 1), ("12.0", 0), ("10.0", 0)])
+def test_a_guard_is_reported_to_whom_it_leaves_out(tmp_path: Path, targets: str, count: int) -> None:
+    kernel = "#if __CUDA_ARCH__ == 1200\n__device__ void run() { asm(\"mma.sync;\"); }\n#else\n#error no\n#endif\n"
+    found = drafts(tmp_path, {"k.cu": kernel}, "family-split", ChipSet.of(*targets.split()))
+    assert len(found) == count

@@ -188,8 +188,8 @@ def split(context: Context, judged: Judged) -> tuple[ChipSet, ChipSet] | None:
         return None
     test = judged.core & family
     missing = family - test
-    if _by_minor_alone(judged):
-        return None
+    if _by_minor_alone(judged) or not context.targets & (test if judged.denies else missing):
+        return None  # the chips asked about get what they need
     if judged.gate.kind == "lookup" and test == _SECOND:
         return None  # a row for the later part alone is one that was measured there
     if _of_cards(context, judged):

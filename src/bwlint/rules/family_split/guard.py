@@ -213,9 +213,9 @@ def parts(context: Context, guarded: Guarded) -> tuple[ChipSet, ChipSet] | None:
     if guarded.working.empty or reasons.given(guarded.guard.comment):
         return None
     for family in families().values():
-        here = family & guarded.sets.live.chips & context.targets
+        here = family & guarded.sets.live.chips
         held, lost = guarded.chips & here, guarded.refused & here
-        if not held or not lost or (held <= _SECOND and not _denied(guarded, held, lost)):
+        if not held or not lost & context.targets or (held <= _SECOND and not _denied(guarded, held, lost)):
             continue  # what is for the second one alone is a remedy for it
         if not served(context, guarded, _twins(guarded, held, lost)) and not _other_guard(
             context, guarded, family, lost
