@@ -55,10 +55,13 @@ def _packaged(path: str) -> tuple[str, str]:
 
 
 def explained(path: str, line: int) -> str:
-    """What is known of a line, judged with the folder that we are in where that holds the file."""
+    """What `check` reports of a line, and the rows that it has; judged with the folder that we are in."""
     with ExitStack() as stack:
         place = _judged(path, line, stack)
-        return place.table() or f"{place.name}: {_without_rows(place)}\n"
+        loud = _split(place)[0]
+        found = tuple(one for one in loud if one in place.of(loud) or place.is_named_in(one))
+        said = f"{place.name}: check reports this:\n\n{place.shown(found)}\n" if found else ""
+        return said + (place.table() or ("" if found else f"{place.name}: {_without_rows(place)}\n"))
 
 
 def why_silent(path: str, line: int) -> str:
@@ -98,6 +101,10 @@ class _AskedLine:
             or self.has(finding.path, finding.region.line, finding.region.end_line)
             or any(o.rule and self.has(o.path, o.region.line, o.region.end_line) for o in finding.related)
         )
+
+    def is_named_in(self, finding: Finding) -> bool:
+        """Whether the line is one of the places that a finding shows beside its own."""
+        return any(self.has(one.path, one.region.line, one.region.end_line) for one in finding.related)
 
     def shown(self, findings: Sequence[Finding]) -> str:
         """Findings as `check` prints them, whole."""

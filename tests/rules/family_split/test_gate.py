@@ -200,6 +200,6 @@ def test_what_a_test_brings_along_is_no_list_of_chips(
 
 @pytest.mark.parametrize(("targets", "count"), [("12.0 12.1", 1), ("12.1", 1), ("12.0", 0), ("10.0", 0)])
 def test_a_guard_is_reported_to_whom_it_leaves_out(tmp_path: Path, targets: str, count: int) -> None:
-    kernel = "#if __CUDA_ARCH__ == 1200\n__device__ void run() { asm(\"mma.sync;\"); }\n#else\n#error no\n#endif\n"
+    kernel = '#if __CUDA_ARCH__ == 1200\n__device__ void run() { asm("mma.sync;"); }\n#else\n#error no\n#endif\n'
     found = drafts(tmp_path, {"k.cu": kernel}, "family-split", ChipSet.of(*targets.split()))
     assert len(found) == count

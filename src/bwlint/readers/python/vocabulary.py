@@ -15,7 +15,7 @@ ANCHORS = (
     *(b"apabilit", b"CAPABILIT", b"ompute_cap", b"sm_", b"SM_", b"Arch", b"arch", b"major", b"lackwell", b"opper"),
     *(b"_cc", b"device_sm", b"min_sm", b"max_sm", b"sm1", b"sm9", b"shared_memory_per_block", b'"10.0'),
     *(b"get_device_properties", b"DeviceProperties", b"get_current_target", b"compute_version", b"get_device_name"),
-    b"DeviceGetName",
+    *(b"DeviceGetName", b"device_capacity"),
 )
 _NUMBER = rb"_?(?:[789]|1[0-2])[\dxX]"
 _COMPARED = rb"(?:\[0\])? *(?:[<>=!]=?|not in\b|in\b) *[\[({]*\d"
@@ -46,6 +46,7 @@ _WORDS = (
     rb"DeviceProperties\b",
     rb"get_current_target",
     rb"compute_version\b",
+    rb"device_capacity\b",
     rb"get_device_name",
     rb"DeviceGetName",
     rb"ARCH(?<!\wARCH)S?\b *(?::[^=\n]*)?=",

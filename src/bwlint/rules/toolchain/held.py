@@ -12,6 +12,7 @@ from bwlint.chips import NONE, ChipSet
 from bwlint.chips.surroundings import ShippedCode, shipped
 from bwlint.chips.toolkits import first_release, version
 from bwlint.chips.wording import called, listed, marked, them
+from bwlint.judging.aside import aside
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft
 from bwlint.model.details import PackagePin
@@ -63,8 +64,15 @@ def _package(context: Context, module: Module, pins: list[Operation]) -> Iterato
     wheels = f", in wheels{of_cuda} or newer" if built else ""
     message = f"{name} has no {what} for {called(chips)}. {pins[0].name} ships {what} for {listed(since)}{wheels}."
     first = max((row.first for row in rows), key=version)
-    severity: Severity = "warning" if module.path.endswith(_REQUIRED) and is_served(context, chips) else "note"
+    severe = module.path.endswith(_REQUIRED) and (_of_all(context, module, pins[0]) or is_served(context, chips))
+    severity: Severity = "warning" if severe else "note"
     yield draft(module, pins[0], chips, severity, message, asked, f"Allow {first} or newer{of_cuda}.")
+
+
+def _of_all(context: Context, module: Module, pin: Operation) -> bool:
+    """Whether a project holds PyTorch itself at one release, so that nothing of it runs on a newer chip."""
+    is_own = context.places.get(module.path, "").count("/") <= 1 and not aside(context, module)
+    return is_own and pin.name == "torch" and _range(pin)[0].startswith("==")
 
 
 def _range(pin: Operation) -> tuple[str, str]:
