@@ -96,7 +96,10 @@ def own_text(shipment: Shipment) -> Iterator[str]:
     subjects: dict[tuple[str, str, str, str], list[str]] = {}
     for place in shipment.own:
         takes = f" and takes {cards(place.lets_in)}" if place.lets_in else ""
-        subjects.setdefault((place.does, " and ".join(place.chips), place.library, takes), []).append(place.subject)
+        # Classes of several modules may be called alike, and one of them be a profiler's.
+        file = f" ({'/'.join(PurePosixPath(place.path).parts[-2:])})" if place.does == "out" else ""
+        key = place.does, " and ".join(place.chips), place.library, takes
+        subjects.setdefault(key, []).append(f"{place.subject}{file}")
     for (does, chips, library, takes), names in subjects.items():
         yield _OWN[does].format(chips=chips, library=library, takes=takes, names=listed(list(dict.fromkeys(names))))
 

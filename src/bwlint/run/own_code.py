@@ -45,9 +45,12 @@ def own_places(archive: Path, shipment: Shipment, asked: ChipSet, scratch: Path)
     with ExitStack() as stack, bounded(_SECONDS):
         rows = audit(request, stack).rows
     # What a table has no row for may get a default, and what another place stops is told there.
-    asking = (row for row in rows if row.group == "own" and not (row.rough or row.question.startswith("{")))
-    places = (place for row in asking if (place := _place(row, shipment, asked, top) or _fault(row, asked, top)))
-    found = [place for place in places if not _is_carried(PurePosixPath(place.path), top, is_wheel=not shipment.built)]
+    asking = [row for row in rows if row.group == "own" and not (row.rough or row.question.startswith("{"))]
+    asking = [row for row in asking if not _is_carried(_where(row, top)[0], top, is_wheel=not shipment.built)]
+    places = ((_place(row, shipment, asked, top) or _fault(row, asked, top)) for row in asking)
+    found = [place for place in places if place is not None]
+    if shipment.built and not any(place.does in ("made", "build") for place in found):
+        found += list(_left_out(asking, asked, top))[:1]
     told = tuple(f"stopped by `{place.subject}`" for place in found)
     lost = {chip for place in found if place.does == "build" for chip in place.chips}
     return tuple(
@@ -57,8 +60,9 @@ def own_places(archive: Path, shipment: Shipment, asked: ChipSet, scratch: Path)
     )
 
 
-def _is_carried(path: PurePosixPath, top: str, *, is_wheel: bool) -> bool:
+def _is_carried(name: str, top: str, *, is_wheel: bool) -> bool:
     """Whether a file is another project's, or one that is neither installed nor built: it decides nothing."""
+    path = PurePosixPath(name)
     below = path.parents[:-1]
     if any(folder.name in FOREIGN_FOLDERS for folder in below):
         return True
@@ -97,6 +101,15 @@ def _place(row: Row, shipment: Shipment, asked: ChipSet, top: str) -> OwnPlace |
     library = next(iter(named.values()), "")
     says = f"{row.question}, and {library} has nothing for it"
     return OwnPlace("in", tuple(named), path, line, row.subject, says, library) if named else None
+
+
+def _left_out(rows: Iterable[Row], asked: ChipSet, top: str) -> Iterator[OwnPlace]:
+    """The builds that make code for other chips alone."""
+    for row in rows:
+        answers = dict(row.table)
+        out = tuple(chip for chip in asked.names if answers.get(chip) == "no")
+        if row.form == "build" and out and "yes" in answers.values():
+            yield OwnPlace("build", out, *_where(row, top), row.question, row.why)
 
 
 def _fault(row: Row, asked: ChipSet, top: str) -> OwnPlace | None:
