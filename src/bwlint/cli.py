@@ -56,8 +56,10 @@ class _Group(click.Group):
 
     def _refuse_misspelt(self, word: str) -> None:
         """Raises UsageError for a word that is no path and nearly a command."""
-        if not re.fullmatch(r"[a-z]{4,}", word) or os.path.lexists(word):
+        if not re.fullmatch(r"[a-z]{3,}", word) or os.path.lexists(word):
             return
+        if word in _COMMANDS_OF_OTHERS:
+            raise click.UsageError(f"{word!r} is neither a path nor a command; write `{_COMMANDS_OF_OTHERS[word]}`")
         from difflib import get_close_matches
 
         close = get_close_matches(word, self.commands, n=1, cutoff=0.75)
@@ -69,6 +71,8 @@ def commands_by_name(_: click.Context, __: click.Parameter, incomplete: str) -> 
     return [name for name in app.commands if name.startswith(incomplete)]
 
 
+_COMMANDS_OF_OTHERS = {"fix": "bwlint check --fix PATH", "lint": "bwlint check PATH", "scan": "bwlint check PATH"}
+"""What people type who know other linters."""
 _COMPLETION = "_BWLINT_COMPLETE"
 """The variable by which a shell asks what a word may become: eval "$(_BWLINT_COMPLETE=bash_source bwlint)"."""
 
@@ -729,7 +733,7 @@ def explain(rule: str | None, gate: str | None, why_silent: bool, full: bool) ->
 
     if (rule is None) == (gate is None):
         raise click.UsageError("name a rule or a place, or give a condition with --gate")
-    if rule is not None and ":" in rule:
+    if rule is not None and re.search(r"[:./\\]", rule):
         from bwlint.commands import place
 
         if there := place.parsed(rule):

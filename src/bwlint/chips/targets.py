@@ -29,8 +29,12 @@ class Target:
     def __post_init__(self) -> None:
         known = chip_of_number(self.number)
         if known is None:
-            first, last = all_chips()[0].joined, all_chips()[-1].joined
-            raise ValueError(f"unknown target {self.name}: bwlint knows those from sm_{first} to sm_{last}")
+            chips = all_chips()
+            near = ", ".join(chip.name for chip in chips if chip.major == self.number)
+            known_ones = (
+                f"write {near}" if near else f"bwlint knows those from sm_{chips[0].joined} to sm_{chips[-1].joined}"
+            )
+            raise ValueError(f"unknown target {self.name}: {known_ones}")
         if self.suffix and self.suffix not in known.suffixes:
             raise ValueError(f"unknown target {self.name}: sm_{self.number} has no suffix {self.suffix!r}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import Any
@@ -36,6 +37,8 @@ def run(options: dict[str, Any]) -> int:
     if found.failures or (options["strict"] and report.skipped):
         return WRONG
     if found.scanned == 0:
+        for folder in map(visible, filter(os.path.isdir, options["things"])):
+            say(f"bwlint: no wheel and no library in {folder}; bwlint check {folder} reads its source\n")
         return nothing()
     if at_least(report, found.fail_on).findings and not options["exit_zero"]:
         return FOUND

@@ -43,6 +43,8 @@ def parsed(text: str) -> tuple[str, int] | None:
     """The file and the line that a word on the command line names; None where it names no place. Raises Failure for a
     file that is not there."""
     found = _PLACE.fullmatch(text)
+    if not found and Path(text).is_file():
+        raise failure(UsageError(f"which line? Write {text}:LINE"))
     if found and not (_packaged(found[1])[0] or Path(found[1]).is_file()):
         raise failure(UsageError(f"no such file: {found[1]} (write FILE:LINE as check prints it)"))
     return (found[1], int(found[2])) if found else None
