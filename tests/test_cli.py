@@ -671,7 +671,7 @@ def test_what_nothing_speaks_for_is_no_patch_unless_asked_for(here: Path) -> Non
         (
             ("port", "pkg", "--to", "10.0"),
             0,
-            "found no operation that does not work on 10.0; 1 check needs a look",
+            "found no operation that does not work on 10.0; 1 check is for you to judge",
         ),
         (("port", "pkg", "--to", "12.1", "--op", "nothing"), 0, "found no public operation with a check of the chip"),
         (("port", "empty", "--to", "12.1"), 3, "nothing is answered for 12.1"),

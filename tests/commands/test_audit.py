@@ -411,5 +411,5 @@ def test_check_ends_with_what_is_left(
 
     monkeypatch.setattr("bwlint.run.check.check", counted)
     result = CliRunner().invoke(cli.app, ["check", "--no-cache", *options, "."], prog_name="bwlint")
-    words = "; 1,593 places concern the chip: 41 need a look\nbwlint: next: bwlint audit ."
+    words = "; 1,593 places concern the chip: 41 are for you to judge\nbwlint: next: bwlint audit ."
     assert (words in result.stderr) == told

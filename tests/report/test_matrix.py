@@ -85,14 +85,17 @@ def test_the_contract() -> None:
 
 def test_what_is_left_to_decide() -> None:
     """A table without a no is no all-clear."""
-    words = "For 12.0 and 12.1, 1 check needs a look, in 1 of these rows and elsewhere. `bwlint audit` lists them."
-    assert matrix_report.as_text(ASKED, Setting()).splitlines()[-1] == words
-    assert matrix_report.summary(ASKED).endswith("1 check needs a look (bwlint audit)")
-    outside = replace(ASKED, rows=RICH.rows, left=(replace(LEFT, kind="fail"), LEFT))
-    assert "2 checks need a look, outside these rows (1 is a finding of `bwlint check`)" in matrix_report.as_text(
-        outside, Setting()
+    words = (
+        "For 12.0 and 12.1, 1 check is for you to judge, in 1 of these rows and elsewhere. `bwlint audit` lists them."
     )
-    assert matrix_report.summary(replace(EMPTY, left=(LEFT,))) == "0 rows, 1 check needs a look (bwlint audit)"
+    assert matrix_report.as_text(ASKED, Setting()).splitlines()[-1] == words
+    assert matrix_report.summary(ASKED).endswith("1 check is for you to judge (bwlint audit)")
+    outside = replace(ASKED, rows=RICH.rows, left=(replace(LEFT, kind="fail"), LEFT))
+    assert (
+        "2 checks are for you to judge, outside these rows (1 is a finding of `bwlint check`)"
+        in matrix_report.as_text(outside, Setting())
+    )
+    assert matrix_report.summary(replace(EMPTY, left=(LEFT,))) == "0 rows, 1 check is for you to judge (bwlint audit)"
     log = json.loads(matrix_report.as_json(ASKED, Setting()))
     assert (log["rows"][0]["left"], log["left"][0]["why"]) == (2, LEFT.why)
 

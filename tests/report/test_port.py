@@ -111,12 +111,12 @@ def test_the_contract() -> None:
 def test_what_is_left_to_decide() -> None:
     """That no operation is refused is no all-clear."""
     lines = port_report.as_text(ASKED, Setting()).splitlines()
-    begin = lines.index("Checks that need a look:")
+    begin = lines.index("Checks that are for you to judge:")
     assert lines[begin + 1] == "  a/api.hpp:7  12.x is treated unlike 9.0"
     assert lines[begin + 11 :] == ["  and 2 more: bwlint audit --target 12.1", ""]
     only = replace(EMPTY, left=(LEFT,), answered=1)
     assert port_report.as_text(only, Setting())
-    words = "found no operation that does not work on 12.1; 1 check needs a look (bwlint audit)"
+    words = "found no operation that does not work on 12.1; 1 check is for you to judge (bwlint audit)"
     assert port_report.summary(only) == words
 
 
@@ -179,7 +179,7 @@ def test_the_markdown() -> None:
         (
             replace(EMPTY, left=(LEFT,)),
             "found no public operation with a check of the chip: nothing is answered for 12.1; "
-            "1 check needs a look (bwlint audit)",
+            "1 check is for you to judge (bwlint audit)",
         ),
     ],
 )

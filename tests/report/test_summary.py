@@ -71,9 +71,9 @@ def test_fixes_that_were_looked_for_are_counted(
     [
         ({}, ""),
         ({"questions": 0, "questions_left": 0}, ""),
-        ({"questions": 1593, "questions_left": 41}, "1,593 places concern the chip: 41 need a look"),
-        ({"questions": 1, "questions_left": 1}, "1 place concerns the chip: 1 needs a look"),
-        ({"questions": 7, "questions_left": 0}, "7 places concern the chip: none needs a look"),
+        ({"questions": 1593, "questions_left": 41}, "1,593 places concern the chip: 41 are for you to judge"),
+        ({"questions": 1, "questions_left": 1}, "1 place concerns the chip: 1 is for you to judge"),
+        ({"questions": 7, "questions_left": 0}, "7 places concern the chip: none is for you to judge"),
     ],
 )
 def test_what_is_left_of_the_ledger(stats: dict[str, int], expected: str, report: Callable[..., Report]) -> None:

@@ -56,7 +56,7 @@ SPLIT = "1 place where 12.0 and 12.1 are treated differently"
         (
             ["a"],
             [
-                f"a {ON}: {SPLIT}; 1 place concerns the chip: 1 needs a look",
+                f"a {ON}: {SPLIT}; 1 place concerns the chip: 1 is for you to judge",
                 "next: bwlint audit a, bwlint check --fix --diff a",
             ],
         ),
@@ -64,20 +64,20 @@ SPLIT = "1 place where 12.0 and 12.1 are treated differently"
         (
             ["--format", "json", "a", "b"],
             [
-                "1 place concerns the chip: 1 needs a look",
+                "1 place concerns the chip: 1 is for you to judge",
                 f"a {ON}: {SPLIT}",
                 f"b {ON}: no findings",
                 "next: bwlint audit a b, bwlint check --fix --diff a b",
             ],
         ),
         (
-            ["--target", "pro-6000", "a", "b/fine.py"],
+            ["--target", "spark", "a", "b/fine.py"],
             [
-                "1 place concerns the chip: 1 needs a look",
-                f"a on RTX PRO 6000 (12.0): {SPLIT}",
-                "fine.py on RTX PRO 6000 (12.0): no findings",
-                "next: bwlint audit --target pro-6000 a b/fine.py, "
-                "bwlint check --fix --diff --target pro-6000 a b/fine.py",
+                "1 place concerns the chip: 1 is for you to judge",
+                f"a on DGX Spark (GB10, 12.1): {SPLIT}",
+                "fine.py on DGX Spark (GB10, 12.1): no findings",
+                "next: bwlint audit --target spark a b/fine.py, "
+                "bwlint check --fix --diff --target spark a b/fine.py",
             ],
         ),
         (["--quiet", "a", "b"], []),

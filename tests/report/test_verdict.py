@@ -67,9 +67,9 @@ def test_of_many_kinds_three_are_named(
             "warning",
             {"questions": 1812, "questions_left": 46},
             (),
-            "no findings; 1,812 places concern the chip: 46 need a look",
+            "no findings; 1,812 places concern the chip: 46 are for you to judge",
         ),
-        ("", "warning", {"questions": 1}, (), "no findings; 1 place concerns the chip: none needs a look"),
+        ("", "warning", {"questions": 1}, (), "no findings; 1 place concerns the chip: none is for you to judge"),
         ("", "warning", {}, (("a", "a socket"),), "no findings in what was read; 1 file skipped (a socket)"),
         ("", "warning", {}, (("a", "x\x1b"), ("b", "x\x1b")), "no findings in what was read; 2 files skipped (x\\x1b)"),
         (

@@ -96,6 +96,8 @@ def _unlike(question: Question, asked: ChipSet) -> str:
         return f"{plain(asked)} {stop} here; {left}. If let in, {do} run the code behind it?"
     if like:
         said = f"{of_chip} {_and(plain(asked), *like)} alike, and {_and(*unlike)} differently."
+        if question.form == "list" and own == {"no"}:
+            return f"{said} Would {plain(asked)} run what {_and(*unlike)} get?"
         return f"{said} {_to_find_out(like, asked)}"
     if len({others[chip] for chip in unlike}) > 1:
         return f"{of_chip} {plain(asked)} like no neighbour. Is there a reason?"

@@ -100,7 +100,7 @@ def _lines(plan: Port) -> Iterator[str]:
         yield from _few((f"  {_place(spot)}{_within(spot)}  {spot.text}" for spot in plan.apart), len(plan.apart))
         yield ""
     if plan.left:
-        yield "Checks that need a look:"
+        yield "Checks that are for you to judge:"
         rows_left = (f"  {row.places[0].path}:{row.places[0].line}  {row.why}" for row in plan.left)
         yield from _few(rows_left, len(plan.left), f": bwlint audit --target {plan.chip}")
         yield ""

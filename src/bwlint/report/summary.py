@@ -84,12 +84,12 @@ def beyond(report: Report) -> str:
 
 
 def looks(report: Report) -> str:
-    """ "1,593 places concern the chip: 41 need a look"; nothing where nobody counted the rows of the ledger."""
+    """ "1,593 places concern the chip: 41 are for you to judge"; nothing where no row of the ledger was counted."""
     judged, left = report.stats.get("questions", 0), report.stats.get("questions_left", 0)
     if not judged:
         return ""
     concerns = "1 place concerns" if judged == 1 else f"{judged:,} places concern"
-    return f"{concerns} the chip: {f'{left:,}' if left else 'none'} need{'s' * (left < 2)} a look"
+    return f"{concerns} the chip: {f'{left:,}' if left else 'none'} {'is' if left < 2 else 'are'} for you to judge"
 
 
 def next_step(report: Report, paths: Iterable[str], target: Iterable[str] = ()) -> str:

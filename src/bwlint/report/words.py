@@ -25,8 +25,8 @@ def words(names: Sequence[str]) -> str:
 
 
 def to_look_at(count: int) -> str:
-    """ "1 check needs a look"."""
-    return f"{counted(count, 'check')} {'needs' if count == 1 else 'need'} a look"
+    """ "1 check is for you to judge"."""
+    return f"{counted(count, 'check')} {'is' if count == 1 else 'are'} for you to judge"
 
 
 def aligned(rows: Sequence[Sequence[str]], names: int | None = None) -> Iterator[str]:

@@ -27,7 +27,7 @@ function portView() {
       steps,
       parts,
       apart.length > 0 && folded(`Errors that ${report.chip} may meet, outside known operations (${apart.length})`, h("ul", null, apart)),
-      left.length > 0 && folded(`Checks that need a look (${left.length})`, h("ul", null, left)),
+      left.length > 0 && folded(`Checks that are for you to judge (${left.length})`, h("ul", null, left)),
       skippedSection(),
     ),
   ];
