@@ -12,7 +12,7 @@ from bwlint.cli import app
 from bwlint.index import kept
 from bwlint.readers import ReadError, python
 from bwlint.readers.buildfiles import cmake
-from bwlint.readers.buildfiles.cmake_calls import expanded
+from bwlint.readers.buildfiles.cmake_syntax import expanded
 from bwlint.readers.buildfiles.places import Places
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest

@@ -17,9 +17,9 @@ from bwlint.chips.toolkits import version
 from bwlint.chips.wording import kib
 from bwlint.model.images import CUBIN, PTX, Binary, Container, Cubin, Image, Place, Version
 from bwlint.readers import binary as reader
-from bwlint.readers.binary import cubin, ptx
+from bwlint.readers.binary import cubin
 from bwlint.readers.binary.names import readable
-from bwlint.readers.binary.unpack import content
+from bwlint.readers.binary.unpack import check_ptx, content, static_shared
 from bwlint.sources.errors import LimitError, ReadError
 from bwlint.sources.stretch import ByteSource
 
@@ -218,8 +218,8 @@ class _Look:
         self.compiled.add(image)
         with self._looking(image, f"PTX for {image.target}", f"PTX for {image.target}"):
             text = self._content(image)
-            ptx.check(text, self.allowance.memory)
-            if over := ptx.static_shared(text, _STATIC_SHARED):
+            check_ptx(text, self.allowance.memory)
+            if over := static_shared(text, _STATIC_SHARED):
                 self.largest[image] = max(over.items(), key=lambda pair: pair[1])
 
     def _content(self, image: Image) -> ByteSource:

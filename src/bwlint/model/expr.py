@@ -39,7 +39,7 @@ unknown               key: a free atom; equal keys have equal values
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 
@@ -95,6 +95,13 @@ def negate(test: Expr) -> Expr:
         inner: Expr = test.args[0]
         return inner
     return Expr("not", (test,), test.at)
+
+
+def mapped(item: Any, change: Callable[[Expr], Any]) -> Any:
+    """Arguments of a node with what `change` makes of each node among them."""
+    if isinstance(item, Expr):
+        return change(item)
+    return tuple([mapped(one, change) for one in item]) if isinstance(item, tuple) else item
 
 
 def walk_through(node: Any, slots: Sequence[Expr], most: int) -> Iterator[Expr]:

@@ -147,7 +147,7 @@ cluster         blocks that are launched together
 launch          one that may fail unseen
 launch-bounds   threads and blocks that a kernel is compiled for
 dependent-launch
-                one that lets a kernel begin before the one in front of it has ended: see `readers.cuda.dependents`
+                one that lets a kernel begin before the one in front of it has ended: see `readers.cuda.launches`
 switched-on     a macro that a build sets for helpers of a library
 ...-shared      bytes of shared memory: asked for at run time, of a kernel's own, or without asking for more
 opts-in         a macro that asks for as many bytes as a variable holds where it stands

@@ -73,7 +73,7 @@ class Emitted:
         return self._decisions[path]
 
     def _code(self, path: str) -> Code:
-        from bwlint.readers.cuda.cut import cut
+        from bwlint.readers.cuda.scopes import cut
 
         return cut(self.native.text(path)).code
 

@@ -91,7 +91,7 @@ def _includes(data: bytes) -> tuple[bytes, ...]:
 
 def _questions(data: bytes) -> Iterator[str]:
     """The short functions that answer yes or no by the device."""
-    from bwlint.readers.cuda.asking import asks_device
+    from bwlint.readers.cuda.given import asks_device
 
     for match in _HEAD.finditer(data):
         body = _body(data[match.end() : match.end() + MAX_BODY])

@@ -145,7 +145,7 @@ class NativeArrivals:
         source, outline = text_of(self.native.read(path)), self.native.outline(path)
         if source is None or outline is None:
             return None
-        from bwlint.readers.cuda.cut import cut
+        from bwlint.readers.cuda.scopes import cut
 
         file = cut(source)
         said = "\n".join(file.code.text[start:end] for start, end in file.found.lines)

@@ -9,10 +9,10 @@ from pathlib import Path
 from processes import cmake_prints
 
 from bwlint.chips.toolkits import releases
+from bwlint.readers.buildfiles.asked import on_toolkit, truth
 from bwlint.readers.buildfiles.cmake_syntax import commands
-from bwlint.readers.buildfiles.conditions import on_toolkit, truth
-from bwlint.readers.buildfiles.intersect import loose_intersection
 from bwlint.readers.buildfiles.patterns import Regex
+from bwlint.readers.buildfiles.targets import loose_intersection
 
 INTERSECTION = r"""
 function(kit_archs_intersection OUT OFFERED ASKED)

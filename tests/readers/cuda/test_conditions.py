@@ -6,8 +6,7 @@ import pytest
 from effort import at_most
 
 from bwlint.model.expr import Expr, unknown
-from bwlint.readers.cuda.conditions import conditions, kept_as, outside
-from bwlint.readers.cuda.expressions import lower
+from bwlint.readers.cuda.expressions import conditions, kept_as, lower, outside
 from bwlint.readers.cuda.lexer import clean
 
 

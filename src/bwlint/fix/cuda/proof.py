@@ -14,7 +14,7 @@ from bwlint.judging.legality import legal, short
 from bwlint.model.facts import Gate, Module, Operation, Side
 from bwlint.model.findings import NoFix, Proof
 from bwlint.readers.cuda.bodies import stretches
-from bwlint.readers.cuda.cut import cut
+from bwlint.readers.cuda.scopes import cut
 from bwlint.world.gates import refuses
 from bwlint.world.tree import Sets, TargetSets, Tree
 
@@ -162,7 +162,7 @@ def _filled(source: str, module: Module, tree: Tree) -> Iterator[tuple[str, Targ
     """The functions of a file: for which targets there is one, and for which something stands in it."""
     file = cut(source)
     for scope in file.places.functions:
-        bodies = stretches(file.code, file.text, file.found, scope)
+        bodies = stretches(file, scope)
         left = TargetSet.union(tree.compiled(module, path) for path in bodies)
         yield scope.name, tree.compiled(module, file.found.path(scope.open)), left
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from bwlint.chips.spelling import NUMBER
 from bwlint.model.images import CUBIN, PTX, Binary, Container, Image
@@ -60,12 +61,7 @@ def _elf(source: ByteSource) -> Binary:
         one = cubin.of_elf(found)
         image = Image(CUBIN, one.number, one.suffix, 0, source.size, source.size)
         return Binary("cubin", (Container(0, (image,)),), cubin=one)
-    needed: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
-    try:
-        needed = elf.needed(found)
-    except ReadError as error:
-        faults = (str(error),)
+    needed, faults = _needed(partial(elf.needed, found))
     containers = _containers_of(found, source)
     if containers and not found.is_named:
         faults = (*faults, "its sections have no names: containers are found by a search, and what was linked is not")
@@ -80,14 +76,17 @@ def _pe(source: ByteSource) -> Binary:
         found = pe.read(source)
     except ReadError as error:
         return _with_faults("pe", tuple(fatbin.scan(source)), faults=(str(error),))
-    needed: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
-    try:
-        needed = pe.needed(found)
-    except ReadError as error:
-        faults = (str(error),)
+    needed, faults = _needed(partial(pe.needed, found))
     faults = (*([found.cut] if found.cut else []), *faults)
     return _with_faults("pe", _containers_of(found, source), found.machine_name, needed, faults, found.cut)
+
+
+def _needed(ask: Callable[[], tuple[str, ...]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The libraries that a file asks for, and why they could not be read."""
+    try:
+        return ask(), ()
+    except ReadError as error:
+        return (), (str(error),)
 
 
 def _containers_of(found: fatbin.Host, source: ByteSource) -> tuple[Container, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from struct import Struct
 from typing import NamedTuple
 
@@ -18,16 +19,8 @@ PROGRAM_DATA, NOBITS, NOTE, DYNAMIC = 1, 8, 7, 2
 _DYNAMIC_SECTION = 6
 _NAME_TABLES = (".shstrtab", ".strtab")
 
-_MACHINES = {
-    3: "i386",
-    21: "ppc64le",
-    40: "arm",
-    62: "x86_64",
-    CUDA: "cuda",
-    183: "aarch64",
-    243: "riscv64",
-    258: "loongarch64",
-}
+_MACHINES = {3: "i386", 21: "ppc64le", 40: "arm", 62: "x86_64", CUDA: "cuda", 183: "aarch64"}
+_MACHINES |= {243: "riscv64", 258: "loongarch64"}
 _LOAD = 1
 _NEEDED, _STRINGS, _STRINGS_SIZE = 1, 5, 10
 ALLOCATED, EXECUTABLE = 2, 4
@@ -72,13 +65,9 @@ class _Header:
     """The file header; `names` is the index of the section with the names of all."""
 
     layout: _ElfLayout
-    bits: int
-    osabi: int
-    abi: int
-    type: int
+    said: tuple[int, int, int, int, int, int, int]
+    """The fields of `Elf` from `bits` to `flags`."""
     machine: int
-    version: int
-    flags: int
     segments: _HeaderTable
     sections: _HeaderTable
     names: int
@@ -173,20 +162,7 @@ def read(source: ByteSource) -> Elf:
     table, names = _numbered(source, header)
     sections = _sections(source, header.layout, table, names)
     segments = _segments(source, header.layout, header.segments)
-    return Elf(
-        source,
-        header.bits,
-        header.osabi,
-        header.abi,
-        header.type,
-        header.machine,
-        header.version,
-        header.flags,
-        sections,
-        segments,
-        _stretches(sections, segments),
-        names,
-    )
+    return Elf(source, *header.said, sections, segments, _stretches(sections, segments), names)
 
 
 def cut(source: ByteSource) -> str:
@@ -221,7 +197,7 @@ def needed(elf: Elf) -> tuple[str, ...]:
     if dynamic.size > _MAX_DYNAMIC * layout.size:
         raise ReadError(f"a dynamic section of {dynamic.size} bytes")
     data = _stretch(elf.source, dynamic.offset, dynamic.size - dynamic.size % layout.size, "dynamic section")
-    rows = list(_until_null(layout.iter_unpack(data)))
+    rows = list(takewhile(lambda row: row[0] != 0, layout.iter_unpack(data)))
     places = [value for tag, value in rows if tag == _NEEDED]
     strings = {tag: value for tag, value in reversed(rows) if tag in (_STRINGS, _STRINGS_SIZE)}
     if not places and _STRINGS in strings:
@@ -257,13 +233,8 @@ def _header(source: ByteSource) -> _Header:
         raise ReadError(f"section headers of {section_size} bytes instead of {layout.section.size}")
     return _Header(
         layout,
-        32 * ident[4],
-        ident[7],
-        ident[8],
-        kind,
+        (32 * ident[4], ident[7], ident[8], kind, machine, version, flags),
         machine,
-        version,
-        flags,
         _HeaderTable(segments_at, segment_size, segment_count if segments_at else 0),
         _HeaderTable(sections_at, section_size, section_count),
         names,
@@ -347,13 +318,6 @@ def _stretch(source: ByteSource, at: int, size: int, what: str) -> bytes:
     if at + size > source.size:
         raise ReadError(f"the {what} of an ELF file should end at {at + size}, and the file ends at {source.size}")
     return source.read(at, size)
-
-
-def _until_null(rows: Iterator[tuple[int, ...]]) -> Iterator[tuple[int, int]]:
-    for tag, value in rows:
-        if tag == 0:
-            return
-        yield tag, value
 
 
 def _string(source: ByteSource, start: int, size: int, place: int) -> str:

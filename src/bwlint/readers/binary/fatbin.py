@@ -149,15 +149,12 @@ def _container(source: ByteSource, at: int) -> tuple[Container, int]:
             fault = str(error)
             break
         if image.kind == UNKNOWN:
-            unknown = unknown or f"image at offset {place} is of an unknown kind: {_kind(source, place)}"
+            kind = int.from_bytes(source.read(place, 2), "little")
+            unknown = unknown or f"image at offset {place} is of an unknown kind: {kind}"
         images.append(image)
         place = behind
         fault = f"more than {_MOST_IN_ONE} images in one container" if len(images) > _MOST_IN_ONE else ""
     return Container(at, tuple(images), fault=unknown or fault), end
-
-
-def _kind(source: ByteSource, at: int) -> int:
-    return int.from_bytes(source.read(at, 2), "little")
 
 
 def _image(source: ByteSource, at: int, end: int) -> tuple[Image, int]:

@@ -12,15 +12,13 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from struct import Struct, unpack_from
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bwlint.model.images import Place
 from bwlint.readers.binary.elf import Elf
 from bwlint.sources.errors import LimitError, ReadError
-
-if TYPE_CHECKING:
-    from elftools.dwarf.structs import DWARFStructs
 
 TABLE = ".debug_line"
 _RELA, _REL, _SYMBOLS = 4, 9, 2
@@ -196,16 +194,12 @@ def _text(name: Any) -> str:
     return bytes(name).decode("utf-8", "replace")
 
 
-_known: list[DWARFStructs] = []
-
-
-def _structs() -> DWARFStructs:
+@cache
+def _structs() -> Any:
     """How DWARF lies in a cubin, made once."""
     from elftools.dwarf.structs import DWARFStructs
 
-    if not _known:
-        _known.append(DWARFStructs(little_endian=True, dwarf_format=32, address_size=8))
-    return _known[0]
+    return DWARFStructs(little_endian=True, dwarf_format=32, address_size=8)
 
 
 class _Failures:

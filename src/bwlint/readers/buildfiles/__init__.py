@@ -11,18 +11,9 @@ from bwlint.readers.buildfiles import digits, pins, releases
 __all__ = ["is_cmake", "may_matter", "read"]
 
 _WORDS = (
-    *(b"gencode", b"arch=compute_", b"arch=sm_", b"arch sm_", b'arch="sm_', b"arch='sm_", b"gpu-name"),
+    *(b"gencode", b"arch=compute_", b"arch=sm_", b"arch sm_", b'arch="sm_', b"arch='sm_", b"gpu-name", b"in_list"),
     *(b"arch_list", b"archlist", b"archs", b"arches", b"architectures", b"capabilit", b"compute_$", b"compute_cap"),
-    *(
-        b"in_list",
-        b"-arch=",
-        b"-arch ",
-        b".cu)",
-        b".cu\n",
-        b".cu ",
-        b"-real",
-        b"-virtual",
-    ),
+    *(b"-arch=", b"-arch ", b".cu)", b".cu\n", b".cu ", b"-real", b"-virtual"),
 )
 _CMAKE = re.compile(r"(?:^|/)CMakeLists\.txt$|\.cmake$")
 

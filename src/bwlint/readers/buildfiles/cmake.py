@@ -13,22 +13,22 @@ from bwlint.chips.toolkits import Toolkits, bounds, every_toolkit
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry
 from bwlint.model.kinds import CarryKind
-from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, AskedTargets
-from bwlint.readers.buildfiles.cmake_calls import (
+from bwlint.readers.buildfiles.asked import ARCH_NAME, NAMES, AskedTargets, on_toolkit, truth
+from bwlint.readers.buildfiles.cmake_syntax import (
+    Argument,
     Bound,
     CmakeFunction,
+    Command,
     block_end,
+    commands,
     expanded,
     in_flags,
     items,
     parsed,
     run,
 )
-from bwlint.readers.buildfiles.cmake_syntax import Argument, Command, commands
-from bwlint.readers.buildfiles.conditions import on_toolkit, truth
-from bwlint.readers.buildfiles.intersect import loose_intersection
 from bwlint.readers.buildfiles.places import Places
-from bwlint.readers.buildfiles.targets import Listed, parse_list
+from bwlint.readers.buildfiles.targets import Listed, loose_intersection, parse_list
 
 _OFFERED = re.compile(r"support|allow|valid|known", re.I)
 _BUILT_BY_CMAKE = re.compile(r"CUDA_ARCHITECTURES")

@@ -42,18 +42,8 @@ _PIECE = re.compile(r"\$\{\w+:(\d)(?::(\d))?\}|substr\([^,]+,[ \t]*(\d)(?:,[ \t]
 """`${cc:0:1}` of shell, and `substr($1, 1, 1)` of awk, which counts from 1."""
 _SUBJECTS = (b"compute_cap", b"sm_", b"gencode", b"_arch", b"-arch", b"capabilit")
 _WORDS = (
-    b"[0-9]",
-    b"\\d",
-    b"digit:",
-    b":0:",
-    b"cut -c",
-    b"head -c",
-    b"(.)",
-    b"SUBSTRING",
-    b"substr(",
-    b"esac",
-    b"(REPLACE",
-    b"s/",
+    *(b"[0-9]", b"\\d", b"digit:", b":0:", b"cut -c", b"head -c", b"(.)", b"SUBSTRING", b"substr(", b"esac"),
+    *(b"(REPLACE", b"s/"),
 )
 _PRINTS = re.compile(r"[ \t]*(?:echo|printf|log\w*)\b[^|>`\n]{0,200}?[A-Za-z]{3,}:?[ ][^|>`]*$")
 """What only tells a person."""
@@ -85,12 +75,8 @@ def operations(source: str, *, is_cmake: bool) -> Iterator[Operation]:
         wrong = misread(change) or clipped(change) if told else None
         others = (other for at, _, other in found if abs(at - start) < _NEAR and other is not change)
         if wrong is not None and not any(_takes_long(other) for other in others):
-            yield Operation(
-                "as-text",
-                source[start:end],
-                places.span(start, end),
-                detail=MisreadDigits(wrong.says, wrong.chips.names),
-            )
+            at, detail = places.span(start, end), MisreadDigits(wrong.says, wrong.chips.names)
+            yield Operation("as-text", source[start:end], at, detail=detail)
 
 
 def _takes_long(change: Change) -> bool:

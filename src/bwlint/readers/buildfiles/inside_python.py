@@ -17,24 +17,23 @@ from bwlint.chips.spelling import IN_NAMES, NUMBER, member
 from bwlint.chips.toolkits import version
 from bwlint.model.facts import Carry
 from bwlint.model.kinds import ONE_EXTENSION, CarryKind
-from bwlint.readers.buildfiles.asked_in_python import admitted, applied, loop_variables, patterns, taken
-from bwlint.readers.buildfiles.extensions import extensions, made
+from bwlint.readers.buildfiles.asked_in_python import (
+    admitted,
+    applied,
+    extensions,
+    loop_variables,
+    made,
+    patterns,
+    taken,
+)
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, parse_list
 from bwlint.readers.kernels import source_name
 from bwlint.readers.nodes import below, children, whole
 from bwlint.readers.spans import span
 
 WORDS = (
-    *("arch=compute_", "-arch", "--gpu-name", "nvcc_flags", 'rch("sm_', "rch('sm_", 'arch="sm_'),
-    *(
-        ONE_EXTENSION,
-        "ARCH_LIST",
-        "_CUDA_ARCHS",
-        "CUDA_ARCHITECTURES",
-        "GPUArch(",
-        "CU_TARGET_COMPUTE_",
-        "cuda_arch_list=",
-    ),
+    *("arch=compute_", "-arch", "--gpu-name", "nvcc_flags", 'rch("sm_', "rch('sm_", 'arch="sm_', ONE_EXTENSION),
+    *("ARCH_LIST", "_CUDA_ARCHS", "CUDA_ARCHITECTURES", "GPUArch(", "CU_TARGET_COMPUTE_", "cuda_arch_list="),
 )
 """Without one of these a Python file carries nothing."""
 
@@ -182,7 +181,9 @@ class _Python:
                 self.undecided |= _reassigned(node)
                 self._returned(node, qualname)
                 self._newest(node, qualname)
-        elif _is_prose(node) or isinstance(node, (ast.Compare, ast.Import, ast.ImportFrom)):
+        elif isinstance(node, (ast.Compare, ast.Import, ast.ImportFrom)) or (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        ):
             return
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             self._string(node, node.value, qualname)
@@ -218,7 +219,8 @@ class _Python:
     def _arms(self, node: ast.If, release: str, qualname: str) -> None:
         """`if cuda_version >= Version("12.8"):`: the toolkits that take each branch."""
         outer = low, high = self.toolkit
-        for arm, bounds in ((node.body, (_later(low, release), high)), (node.orelse, (low, _earlier(high, release)))):
+        later, earlier = max(low or release, release, key=version), min(high or release, release, key=version)
+        for arm, bounds in ((node.body, (later, high)), (node.orelse, (low, earlier))):
             self.toolkit = bounds
             self.body(arm, qualname)
         self.toolkit = outer
@@ -261,14 +263,8 @@ class _Python:
         if defined := _DEFINED.fullmatch(text):
             self._setting(defined["name"], ast.copy_location(ast.Constant(defined["value"]), node), qualname)
         for flag in find_flags(text, self.source):
-            self._add(
-                "asked" if flag.arch in WITHOUT_A_NAME else "gencode",
-                "",
-                Listed(flag.sass, flag.ptx, True),
-                node,
-                qualname,
-                flag.arch,
-            )
+            kind: CarryKind = "asked" if flag.arch in WITHOUT_A_NAME else "gencode"
+            self._add(kind, "", Listed(flag.sass, flag.ptx, True), node, qualname, flag.arch)
 
     def _flags_name(self, node: ast.Name | ast.Attribute, qualname: str) -> None:
         name = node.id if isinstance(node, ast.Name) else node.attr
@@ -557,14 +553,6 @@ def _release(node: ast.expr) -> str:
     return f"{int(joined[1])}.{int(joined[2])}" if joined else text if _RELEASE.fullmatch(text) else ""
 
 
-def _later(one: str, other: str) -> str:
-    return max(one, other, key=version) if one else other
-
-
-def _earlier(one: str, other: str) -> str:
-    return min(one, other, key=version) if one else other
-
-
 def _begun_again(tree: ast.Module) -> dict[str, int]:
     """The variables that get a list of their own more than once."""
     names = [_name_of(node.targets[0]) for node in whole(tree) if isinstance(node, ast.Assign) and _begins(node)]
@@ -595,10 +583,6 @@ def _reassigned(function: ast.AST) -> set[int]:
 
 def _names_flags(node: ast.expr) -> bool:
     return any(_FLAGS_NAME.search(_name_of(part)) for part in below(node) if isinstance(part, ast.expr))
-
-
-def _is_prose(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _settings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:

@@ -75,10 +75,11 @@ def shell_conditions(source: str) -> Iterator[ShellTest]:
 
 
 def _arms(case: re.Match[str]) -> Iterator[ShellTest]:
-    arms = [(arm, _fitting(arm["patterns"])) for arm in islice(_ARM.finditer(case["arms"].rstrip(" \t\n;")), _MOST)]
+    arms = list(islice(_ARM.finditer(case["arms"].rstrip(" \t\n;")), _MOST))
     offset, left = case.start("arms"), _EVERY
-    refuses = any(_REFUSES.search(arm["body"]) for arm, _ in arms)
-    for arm, chips in arms:
+    refuses = any(_REFUSES.search(arm["body"]) for arm in arms)
+    for arm in arms:
+        chips = _fitting(arm["patterns"])
         mine, left = chips & left, left - chips
         if mine and "*" not in arm["patterns"].split() and not _REFUSES.search(arm["body"]):
             (start, end), (first, last) = arm.span("patterns"), arm.span("body")
@@ -87,15 +88,12 @@ def _arms(case: re.Match[str]) -> Iterator[ShellTest]:
 
 def _passing(condition: str, asked: set[str]) -> frozenset[int] | None:
     """The chips that pass a condition; None where it asks for nothing such, or for more."""
+    tests = [(test["name"], test["test"], test["value"]) for test in _TEST.finditer(condition)]
+    tests += [(test["name"], "==", f"*{test['value']}*") for test in _GREPPED.finditer(condition)]
     found = [
-        frozenset(chip.joined for chip in all_chips() if _holds(chip, test["test"], test["value"]))
-        for test in _TEST.finditer(condition)
-        if test["name"] in asked or _CALLED.fullmatch(test["name"])
-    ]
-    found += [
-        _fitting(f"*{test['value']}*")
-        for test in _GREPPED.finditer(condition)
-        if test["name"] in asked or _CALLED.fullmatch(test["name"])
+        frozenset(chip.joined for chip in all_chips() if _holds(chip, test, value))
+        for name, test, value in tests
+        if name in asked or _CALLED.fullmatch(name)
     ]
     if not found or ("&&" in condition and "||" in condition):
         return None

@@ -21,13 +21,25 @@ from bwlint.chips.toolkits import Toolkits, every_toolkit, runs
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry
 from bwlint.model.kinds import CarryKind
-from bwlint.readers.buildfiles.kernel_packages import CAPABILITIES, is_kernel_package, with_sources
-from bwlint.readers.buildfiles.make_rules import is_makefile, sources_by_line
+from bwlint.readers.buildfiles.compiled_sources import (
+    CAPABILITIES,
+    is_kernel_package,
+    is_makefile,
+    sources_by_line,
+    with_sources,
+)
 from bwlint.readers.buildfiles.places import Places
-from bwlint.readers.buildfiles.releases import of_matrix, of_row
+from bwlint.readers.buildfiles.releases import (
+    StringChoice,
+    choices,
+    of_condition,
+    of_image,
+    of_matrix,
+    of_patterns,
+    of_row,
+)
 from bwlint.readers.buildfiles.shell_conditions import shell_conditions
 from bwlint.readers.buildfiles.targets import Listed, bare_is_both, counts, list_names, parse_list
-from bwlint.readers.buildfiles.versions import StringChoice, choices, of_condition, of_image, of_patterns
 from bwlint.readers.buildfiles.yaml import Entry, Yaml, read_yaml
 
 _HANDED = re.compile(
@@ -66,8 +78,8 @@ _ASSIGNED = re.compile(
 )
 """ "NAME = ", "NAME: ", and "option('NAME', type: 'array', value: " of Meson."""
 _NESTED = re.compile(r"[\"']?[ \t]*[=:]?[ \t]*\{[^{}]{0,200}?(?:default|value)[\"']?[ \t]*[=:][ \t]*")
-_QUOTED = re.compile(r"\\?([\"'])([^\"'\\\n]{0,400})\\?\1")
-_FALLBACK = re.compile(r"[\"']?\$\{\w+:?-[\"']?([^}\"'$]{0,400})[\"']?\}")
+_QUOTED = re.compile(r"\\?([\"'])(?P<value>[^\"'\\\n]{0,400})\\?\1")
+_FALLBACK = re.compile(r"[\"']?\$\{\w+:?-[\"']?(?P<value>[^}\"'$]{0,400})[\"']?\}")
 _BARE = re.compile(r"(?:\\ |[^\s\"'`$(){}\[\]#&])+")
 _UP_TO_QUOTE = re.compile(r"([^\"'\\\n]{1,400})[\"']")
 _BLANK_ENV = re.compile(r"[ \t]*ENV[ \t]+(?P<name>\w{1,60})[ \t]+(?P<value>[^=\n]{1,400})$", re.I)
@@ -190,8 +202,10 @@ class _LineReader:
                 self._leave_arm()
             offset += len(line)
         self._tests()
-        told = (replace(value, carry=self._beside(value.carry)) for value in self.values)
-        return tuple(replace(value.carry, toolkit=toolkit) for value in told for toolkit in runs(value.toolkits))
+        told = ((one, self.asides.get(one.carry.name, one.carry.aside)) for one in self.values)
+        return tuple(
+            replace(one.carry, toolkit=toolkit, aside=aside) for one, aside in told for toolkit in runs(one.toolkits)
+        )
 
     def _entries(self) -> None:
         """What the keys of YAML get."""
@@ -219,9 +233,6 @@ class _LineReader:
             listed = parse_list(found[2] if found else bare[0] if bare else "")
             if listed is not None:
                 self.asides[match[0]] = (*self.asides.get(match[0], ()), *listed.sass, *listed.ptx)
-
-    def _beside(self, carry: Carry) -> Carry:
-        return replace(carry, aside=self.asides[carry.name]) if carry.name in self.asides else carry
 
     def _tests(self) -> None:
         """What a script does for some capabilities alone: by all their names where it refuses the others."""
@@ -378,11 +389,8 @@ class _LineReader:
         if code.startswith("{", place) and not code.startswith("{{", place):
             self._nested(name, offset + place)
             return place
-        if found := _FALLBACK.match(code, place):
-            self._listed(kind, name, found[1], offset + found.start(1), self._toolkits())
-            return found.end()
-        if found := _QUOTED.match(code, place):
-            self._listed(kind, name, found[2], offset + found.start(2), self._toolkits())
+        if found := _FALLBACK.match(code, place) or _QUOTED.match(code, place):
+            self._listed(kind, name, found["value"], offset + found.start("value"), self._toolkits())
             return found.end()
         if code.startswith(("[", "("), place):
             return self._bracketed(kind, name, offset + place) - offset
@@ -420,9 +428,8 @@ class _LineReader:
         if pasted is None:
             self._add(kind, name, listed, at, start, toolkits)
         elif set(known_targets(listed.sass)):
-            short = tuple(
-                name for flag in find_flags(" ".join(f"-arch=sm_{one}" for one in listed.sass)) for name in flag.ptx
-            )
+            flags = find_flags(" ".join(f"-arch=sm_{one}" for one in listed.sass))
+            short = tuple(name for flag in flags for name in flag.ptx)
             ptx = {"none": (), "last": listed.sass[-1:], "all": listed.sass, "shorthand": short}[pasted]
             apart = self.path.endswith(_SHELL) and _KEPT_PTX.search(self.source) is None
             self._add("gencode", name, replace(listed, ptx=ptx), at, start, toolkits, group=name if apart else "")

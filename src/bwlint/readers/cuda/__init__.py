@@ -7,56 +7,28 @@ from dataclasses import replace
 
 from bwlint.model.facts import Module
 from bwlint.readers import prune, release_parts
-from bwlint.readers.cuda import (
-    assembly,
-    bodies,
-    containers,
-    dependents,
-    fixed_digits,
-    given,
-    launches,
-    memory_queries,
-    multiprocessors,
-    peers,
-)
-from bwlint.readers.cuda.asking import ASKED, COMPARED
+from bwlint.readers.cuda import assembly, bodies, containers, given, granted, launches, peers
 from bwlint.readers.cuda.compiletime import CompileTime
-from bwlint.readers.cuda.cut import cut
+from bwlint.readers.cuda.given import ASKED, COMPARED
 from bwlint.readers.cuda.program import program
+from bwlint.readers.cuda.scopes import cut
 
-_PLAIN_WORDS = tuple(
-    word.encode()
-    for word in (
-        *(
-            "CUDA_ARCH",
-            "warpgroup_",
-            "TMEM::",
-            "cudaGridDependency",
-            "ProgrammaticStream",
-            "launch_with_pdl",
-            "enable_pdl",
-            "nullptr, true)",
-            "__asm",
-            "tcgen05",
-            "wgmma",
-            "nvmlDeviceGetMemoryInfo",
-            "nvidia-smi",
-            "cluster",
-            "<<<",
-        ),
-        *("cudaFuncSetAttribute", "cuFuncSetAttribute", "__shared__", "launch_bounds", "ComputeCapab", "computeCapab"),
-        *(
-            "COMPUTE_CAPAB",
-            "getSMVersion",
-            "multiProcessor",
-            "SharedMemory",
-            "sharedMem",
-            "SHARED_MEM",
-            "thread_scope_system",
-        ),
-        *("IpcOpenMem", "PeerAccess", "cuMulticast", "TYPE_FABRIC", "gpuDirectRDMA", "NativeAtomic", "NATIVE_ATOMIC"),
-        *("__CUDACC_VER", "CUDART_VERSION", "sm_version", "device_cap", "arch::Sm"),
-    )
+_PLAIN_WORDS = (
+    *(b"nullptr, true)", b"CUDA_ARCH", b"warpgroup_", b"TMEM::", b"cudaGridDependency", b"ProgrammaticStream"),
+    *(b"launch_with_pdl", b"enable_pdl", b"__asm", b"tcgen05", b"wgmma", b"nvmlDeviceGetMemoryInfo"),
+    *(b"nvidia-smi", b"cluster", b"<<<", b"cudaFuncSetAttribute", b"cuFuncSetAttribute", b"__shared__"),
+    *(
+        b"launch_bounds",
+        b"ComputeCapab",
+        b"computeCapab",
+        b"COMPUTE_CAPAB",
+        b"getSMVersion",
+        b"multiProcessor",
+        b"SharedMemory",
+    ),
+    *(b"sharedMem", b"SHARED_MEM", b"thread_scope_system", b"IpcOpenMem", b"PeerAccess", b"cuMulticast"),
+    *(b"TYPE_FABRIC", b"gpuDirectRDMA", b"NativeAtomic", b"NATIVE_ATOMIC", b"__CUDACC_VER", b"CUDART_VERSION"),
+    *(b"sm_version", b"device_cap", b"arch::Sm"),
 )
 _WORDS = re.compile(
     # Each alternative begins with a plain character, as in COMPARED.
@@ -94,18 +66,18 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
     """Facts of one file; `own` are functions of other files that ask the device. Never raises."""
     file = cut(source)
     code, text, found, places = file.code, file.text, file.found, file.places
-    host = program(code, text, places, found, own)
+    host = program(file, own)
     decided = CompileTime(code, text, places, found)
-    launched, amounts = launches.operations(code, text, found, places)
+    launched, amounts = launches.operations(file)
     needed = (
-        *assembly.operations(code, text, found, places, decided),
-        *bodies.operations(code, text, found, places),
+        *assembly.operations(file, decided),
+        *bodies.operations(file),
         *launched,
-        *dependents.operations(code, found, places),
-        *peers.operations(code, found, places),
-        *multiprocessors.operations(code, found, places),
-        *memory_queries.operations(code, found, places),
-        *fixed_digits.operations(code),
+        *launches.dependent(file),
+        *peers.operations(file),
+        *granted.multiprocessors(file),
+        *granted.memory_questions(file),
+        *granted.fixed_digits(code),
         *release_parts.operations(source, code.text),
     )
     return Module(

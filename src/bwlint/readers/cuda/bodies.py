@@ -9,11 +9,9 @@ from collections.abc import Iterator
 
 from bwlint.model.facts import Operation, Path
 from bwlint.model.kinds import OperationKind
-from bwlint.readers.cuda.failures import FAILS, TRAPS
 from bwlint.readers.cuda.lexer import Code
-from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.scopes import CodeScope, Scopes
-from bwlint.readers.cuda.statements import statements
+from bwlint.readers.cuda.scopes import CodeScope, CutText
+from bwlint.readers.cuda.statements import FAILS, TRAPS, statements
 
 _IDLE = re.compile(
     r"\b(?:(?:extern\s+)?__shared__|using|typedef|static_assert|(?:static\s+)?constexpr)\b[^;{}]*;"
@@ -24,33 +22,32 @@ _PRINTS = re.compile(r"printf\s*\(")
 _REFUSES = re.compile(r"\b[A-Z_]{0,40}(?:UNSUPPORTED|NOT_SUPPORTED|INVALID|TRAP)[A-Z_]{0,40}\b")
 
 
-def operations(code: Code, text: str, directives: Directives, places: Scopes) -> Iterator[Operation]:
+def operations(file: CutText) -> Iterator[Operation]:
     """One operation of kind `body` or `trap` for each stretch of a kernel that is all behind guards, with its tests."""
-    for scope in places.functions:
+    for scope in file.places.functions:
         if not scope.kernel:
             continue
-        paths = stretches(code, text, directives, scope)
-        outside = directives.path(scope.open)
-        if paths and outside not in paths:
+        paths = stretches(file, scope)
+        if paths and file.found.path(scope.open) not in paths:
             name = scope.name.rpartition("::")[2]
-            start = max(text.rfind(name, scope.header, scope.open), scope.header)
-            at = code.span(start, start + len(name))
+            start = max(file.text.rfind(name, scope.header, scope.open), scope.header)
+            at = file.code.span(start, start + len(name))
             for path, only_fails in paths.items():
                 kind: OperationKind = "trap" if only_fails else "body"
                 yield Operation(kind, name, at, path=path, qualname=scope.qualname)
 
 
-def stretches(code: Code, text: str, directives: Directives, scope: CodeScope) -> dict[Path, bool]:
+def stretches(file: CutText, scope: CodeScope) -> dict[Path, bool]:
     """The tests in force wherever the body does something, and whether all that stands there tells of an error."""
-    starts = directives.starts
+    starts = file.found.starts
     first = bisect.bisect_right(starts, scope.open)
     last = bisect.bisect_left(starts, scope.close)
     bounds = [scope.open + 1, *starts[first:last], scope.close]
     found: dict[Path, bool] = {}
     for begin, end in itertools.pairwise(bounds):
-        if _IDLE.sub("", text[begin:end]).strip():
-            path = directives.path(begin)
-            found[path] = found.get(path, True) and _only_fails(code, text, begin, end)
+        if _IDLE.sub("", file.text[begin:end]).strip():
+            path = file.found.path(begin)
+            found[path] = found.get(path, True) and _only_fails(file.code, file.text, begin, end)
     return found
 
 

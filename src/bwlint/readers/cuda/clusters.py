@@ -8,11 +8,9 @@ from collections.abc import Iterator
 
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Operation
-from bwlint.readers.cuda.brackets import arguments
 from bwlint.readers.cuda.constants import Constants
-from bwlint.readers.cuda.lexer import Code
-from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.scopes import CodeScope, Scopes
+from bwlint.readers.cuda.lexer import arguments, stripped
+from bwlint.readers.cuda.scopes import CodeScope, CutText
 
 _DIMS = re.compile(r"__cluster_dims__\s*\(")
 _AXIS = re.compile(r"clusterDim\s*\.\s*([xyz])\s*=(?!=)\s*([^;]+);")
@@ -31,14 +29,14 @@ _LAUNCH = re.compile(r"<<<|\bcu(?:da)?LaunchKernel")
 ONE = const(1)
 
 
-def clusters(code: Code, directives: Directives, scopes: Scopes, constants: Constants) -> Iterator[Operation]:
+def clusters(file: CutText, constants: Constants) -> Iterator[Operation]:
     """Every cluster of a file. `amounts` are x, y, z; `name` is kernel, declared (a kernel that another file
     launches), attribute, opted (one that more than the portable maximum is allowed to), or the target of a builder
     (sm_120). A check of a builder that any size passes is a cluster-limit without a number.
     """
-    if "luster" not in code.text:
+    if "luster" not in file.code.text:
         return
-    reader = _ClusterReader(code, directives, scopes, constants)
+    reader = _ClusterReader(file, constants)
     yield from reader.kernels()
     yield from reader.attributes()
     yield from reader.shapes()
@@ -46,17 +44,12 @@ def clusters(code: Code, directives: Directives, scopes: Scopes, constants: Cons
 
 
 class _ClusterReader:
-    def __init__(self, code: Code, directives: Directives, scopes: Scopes, constants: Constants) -> None:
-        self.code = code
-        self.directives = directives
-        self.scopes = scopes
-        self.constants = constants
+    def __init__(self, file: CutText, constants: Constants) -> None:
+        self.file, self.constants = file, constants
+        self.code, self.directives, self.scopes = file.code, file.found, file.places
 
     def _operation(self, name: str, start: int, end: int, amounts: tuple[Expr, ...], *, checked: bool) -> Operation:
-        span, path = self.code.span(start, end), self.directives.path(start)
-        return Operation(
-            "cluster", name, span, amounts=amounts, path=path, qualname=self.scopes.qualname(start), checked=checked
-        )
+        return self.file.operation("cluster", name, start, end, amounts=amounts, checked=checked)
 
     def _asked(self, function: CodeScope | None) -> bool:
         return function is not None and _ASKED.search(self.code.text, function.open, function.close) is not None
@@ -74,13 +67,8 @@ class _ClusterReader:
                 yield self._operation(kind, match.start(), parts[-1][1] + 1, self._sizes(parts), checked=asked)
 
     def _sizes(self, parts: list[tuple[int, int]]) -> tuple[Expr, ...]:
-        found = [self.constants.value(*self._trimmed(*part)) for part in parts[:3]]
+        found = [self.constants.value(*stripped(self.code.text, *part)) for part in parts[:3]]
         return tuple(found + [ONE] * (3 - len(found)))
-
-    def _trimmed(self, start: int, end: int) -> tuple[int, int]:
-        body = self.code.text[start:end]
-        low = start + len(body) - len(body.lstrip())
-        return low, max(low, start + len(body.rstrip()))
 
     def attributes(self) -> Iterator[Operation]:
         axes: dict[tuple[int, str], dict[str, tuple[int, int]]] = defaultdict(dict)
@@ -98,7 +86,7 @@ class _ClusterReader:
 
     def _attribute(self, parts: list[tuple[int, int]]) -> Iterator[Operation]:
         """One operation for each value that the widest local may have, at the place where it gets it."""
-        start, end = self._trimmed(*parts[0])
+        start, end = stripped(self.code.text, *parts[0])
         function = self.scopes.function(start)
         name = self.code.text[start:end]
         definitions = self.constants.definitions(name, start) if name.isidentifier() else []
@@ -116,8 +104,7 @@ class _ClusterReader:
         """What a builder asks of the shape that it is given, where no check asks for more than that it is static."""
         if _UNIT_CHECK.search(self.code.source) is None:
             for match in _STATIC_CHECK.finditer(self.code.text):
-                at, path = self.code.span(*match.span()), self.directives.path(match.start())
-                yield Operation("cluster-limit", "static", at, path=path, qualname=self.scopes.qualname(match.start()))
+                yield self.file.operation("cluster-limit", "static", *match.span())
 
     def shapes(self) -> Iterator[Operation]:
         """Shapes that a builder gets, where the target that stands nearest in the same scope is one alone."""

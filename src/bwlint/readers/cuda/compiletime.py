@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from bwlint.model.expr import Expr, Span, const, negate, unknown, walk
+from bwlint.model.expr import Expr, Span, const, mapped, negate, unknown, walk
 from bwlint.model.facts import Function, Path
-from bwlint.readers.cuda import statics
+from bwlint.readers.cuda import instances
 from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.given import parameters
 from bwlint.readers.cuda.layout import size_of
@@ -101,7 +101,7 @@ class CompileTime:
     def _function(self, scope: CodeScope, known: dict[str, Function]) -> None:
         """A function that only returns: the first way out whose tests hold is the last that counts as a macro."""
         name = scope.name.rpartition("::")[2]
-        head = statics.template(self.text, scope, name)
+        head = instances.template(self.text, scope, name)
         name = f"{name}<>" if head.params else name
         if name in known or not (head.params or self._hangs(self.code.text[scope.open : scope.close], known)):
             return
@@ -112,8 +112,8 @@ class CompileTime:
 
     def _class(self, scope: CodeScope, known: dict[str, Function]) -> None:
         """The static members of a class that is a template or made of one; of another those that hang on the target."""
-        head = statics.template(self.text, scope, scope.name)
-        made_of = statics.base(self.text, scope)
+        head = instances.template(self.text, scope, scope.name)
+        made_of = instances.base(self.text, scope)
         for key in [one for one in known if made_of is not None and one.startswith(f"{made_of[0]}::")]:
             self._inherited(scope, key, known, made_of[1] if made_of is not None else ())
         of_template = bool(head.params or head.special)
@@ -145,7 +145,7 @@ class CompileTime:
         self,
         scope: CodeScope,
         name: str,
-        head: statics.Template,
+        head: instances.Template,
         ways: list[tuple[Path, Expr]],
         params: tuple[str, ...],
         known: dict[str, Function],
@@ -160,7 +160,9 @@ class CompileTime:
         if before is not None:
             meant = zip(owner, head.special, strict=False)
             at = value.at or Span(1, 0, 1, 0)
-            tests = [Expr("cmp", ("==", (_param(key, one), statics.argument(of, at, _macro_of)))) for one, of in meant]
+            tests = [
+                Expr("cmp", ("==", (_param(key, one), instances.argument(of, at, _macro_of)))) for one, of in meant
+            ]
             value = Expr("if", (Expr("and", (tuple(tests),)), value, before.returns[-1][1]))
         at_name = self.code.span(scope.open, scope.open + 1)
         known[key] = macro(key, (*owner, *params), (((), value._replace(at=None)),), at_name)
@@ -168,7 +170,7 @@ class CompileTime:
     def _inherited(self, scope: CodeScope, key: str, known: dict[str, Function], given_: tuple[str, ...]) -> None:
         own, rest = f"{scope.name}::{key.partition('::')[2]}", known[key].params[len(given_) :]
         at = self.code.span(scope.open, scope.open + 1)
-        arguments = (*(statics.argument(one, at, _macro_of) for one in given_), *(_param(own, one) for one in rest))
+        arguments = (*(instances.argument(one, at, _macro_of) for one in given_), *(_param(own, one) for one in rest))
         known[own] = macro(own, rest, (((), Expr("macro", (key, arguments))),), at)
 
     def _ways(self, body: tuple[Statement, ...], params: tuple[str, ...], path: Path) -> Iterator[tuple[Path, Expr]]:
@@ -214,7 +216,7 @@ class _Names:
     def resolve(self, name: str, at: Span) -> Expr:
         if name in self.local:
             return self.decided.lowered(*self.local.pop(name), (), self.scope)
-        found = statics.asked(name, at, self.resolve)
+        found = instances.asked(name, at, self.resolve)
         short = name.partition("<")[0].rpartition("::")[2]
         return Expr("static", (*found, short), at) if found is not None else Expr("name", (short,), at)
 
@@ -229,10 +231,8 @@ def _macro_of(name: str, at: Span | None) -> Expr:
 
 def _as_macros(item: Any) -> Any:
     """Names and calls of names as the preprocessor has them."""
-    if isinstance(item, tuple) and not isinstance(item, Expr):
-        return tuple(map(_as_macros, item))
     if not isinstance(item, Expr):
-        return item
+        return mapped(item, _as_macros)
     if item.op == "name":
         return _macro_of(item.args[0], item.at)
     if item.op == "static":
@@ -250,10 +250,8 @@ def _as_macros(item: Any) -> Any:
 
 def _changed(item: Any, change: Callable[[Expr], Expr | None]) -> Any:
     """With what `change` gives for macros; what it gives nothing for is as it was."""
-    if isinstance(item, tuple) and not isinstance(item, Expr):
-        return tuple(_changed(one, change) for one in item)
     if not isinstance(item, Expr):
-        return item
+        return mapped(item, lambda one: _changed(one, change))
     made = change(item) if item.op == "macro" else None
     return made if made is not None else item._replace(args=_changed(item.args, change))
 

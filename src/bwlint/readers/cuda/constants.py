@@ -16,13 +16,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
-from bwlint.model.expr import Expr, Span, const, unknown, walk
-from bwlint.readers.cuda import statics
-from bwlint.readers.cuda.brackets import LONGEST, arguments, template_end
+from bwlint.model.expr import Expr, Span, const, mapped, unknown, walk
+from bwlint.readers.cuda import instances
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.given import parameters, plain_name
 from bwlint.readers.cuda.layout import Aggregate, LaidOut, aggregate, most, plus, rounded, size_of, times
-from bwlint.readers.cuda.lexer import Code, matching
+from bwlint.readers.cuda.lexer import LONGEST, Code, arguments, matching, stripped, template_end
 from bwlint.readers.cuda.preprocessor import Directives
 from bwlint.readers.cuda.scopes import CodeScope, Scopes
 from bwlint.readers.cuda.statements import Statement, statements, tests_around
@@ -374,12 +373,8 @@ class Constants:
         scope = self.scopes.function(one.start)
         stop = min(scope.close if scope else one.end, one.end + _LONGEST_SCAN)
         name = re.escape(one.name)
-        return (
-            re.compile(rf"[(,=]\s*&\s*{name}\b|(?:\+\+|--){name}\b|\b{name}(?:\+\+|--)").search(
-                self.code.text, one.end, stop
-            )
-            is not None
-        )
+        lends = re.compile(rf"[(,=]\s*&\s*{name}\b|(?:\+\+|--){name}\b|\b{name}(?:\+\+|--)")
+        return lends.search(self.code.text, one.end, stop) is not None
 
     def _stored(self, one: ConstantDefinition) -> Expr:
         """A reference to a definition in the module's table, where its value is kept once."""
@@ -435,7 +430,7 @@ class Constants:
         made = self._class(owner, offset)
         if made is None:
             at = self.code.span(offset, offset + len(written))
-            asked = statics.asked(written, at, self._name) if "<" in owner else None
+            asked = instances.asked(written, at, self._name) if "<" in owner else None
             return Expr("macro", asked, at) if asked is not None else None  # of a header
         scope, bound = made
         inside = [one for one in self._known(last) if one.fixed and scope.open < one.start < scope.close]
@@ -519,7 +514,7 @@ class Constants:
             if place is None:
                 continue
             around = self._bound if one.position < len(given) else bound
-            low, high = _stripped(self.code.text, *place)
+            low, high = stripped(self.code.text, *place)
             bound.types[name] = WrittenType(self.code.text[low:high], low, around)
             words = bound.types[name].words
             bound = replace(bound, mark=f"{bound.mark}<{words if words.isdigit() else f'{words}@{low}'}>")
@@ -548,7 +543,9 @@ class Constants:
         return self._made[scope.open]
 
     def _made_of(self, scope: CodeScope, named: dict[str, TemplateParameter]) -> Iterator[TemplateArguments]:
-        uses = [(one.start(), arguments(self.text, one.end() - 1)) for one in self._named_with_angles(scope.name)]
+        word = re.escape(scope.name)
+        named_so = re.finditer(rf"{word}(?<!\w{word})\s*<(?![<=])", self.text)
+        uses = [(one.start(), arguments(self.text, one.end() - 1)) for one in named_so]
         special: list[list[str]] = []
         for at, given in uses:
             around = self.scopes.function(at)
@@ -563,10 +560,6 @@ class Constants:
                         made = self._bindings(named, given, scope.header, scope.close) if self._is_reached(at) else None
                     if made is not None:
                         yield replace(made, uses=(at, *outer.uses))
-
-    def _named_with_angles(self, name: str) -> Iterator[re.Match[str]]:
-        word = re.escape(name)
-        return re.finditer(rf"{word}(?<!\w{word})\s*<(?![<=])", self.text)
 
     def _arguments_of(self, name: str, offset: int) -> list[tuple[int, int]] | None:
         """The template arguments of the first use of a name behind an offset."""
@@ -616,7 +609,7 @@ class Constants:
         holds = self._decided(self.value(*parts[0])) if parts is not None and len(parts) == 3 else None
         if parts is None or holds is None:
             return None
-        start, end = _stripped(self.code.text, *parts[1 if holds else 2])
+        start, end = stripped(self.code.text, *parts[1 if holds else 2])
         return WrittenType(self.code.text[start:end], start, self._bound)
 
     def _alias_instance(self, name: str, offset: int) -> WrittenType | None:
@@ -703,11 +696,8 @@ class Constants:
     def _aggregate(self, data: Aggregate, widest: int, depth: int) -> tuple[Expr, int] | None:
         total: Expr = const(0)
         for one in data.members:
-            inner = (
-                self._aggregate(one.inner, 1, depth + 1)
-                if one.inner is not None
-                else self._layout(one.words, one.at, depth + 1)
-            )
+            whole = self._layout(one.words, one.at, depth + 1) if one.inner is None else None
+            inner = whole if one.inner is None else self._aggregate(one.inner, 1, depth + 1)
             if inner is None:
                 return None
             align = max(one.align, inner[1])
@@ -746,18 +736,4 @@ def _numeric(node: Expr, constants: Constants) -> Expr:
         return unknown(node.op, node.at)
     if node.op == "name":
         return node if node.args[0] in constants.names else unknown(node.args[0], node.at)
-    return node._replace(args=tuple(_inner(item, constants) for item in node.args))
-
-
-def _inner(item: object, constants: Constants) -> object:
-    if isinstance(item, Expr):
-        return _numeric(item, constants)
-    if isinstance(item, tuple):
-        return tuple(_inner(one, constants) for one in item)
-    return item
-
-
-def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    """Without the space around it."""
-    body = text[start:end]
-    return start + len(body) - len(body.lstrip()), start + len(body.rstrip())
+    return node._replace(args=mapped(node.args, lambda one: _numeric(one, constants)))

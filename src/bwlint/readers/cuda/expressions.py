@@ -8,32 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from bwlint.chips import queries
 from bwlint.model.expr import Expr, Span, const, unknown
 from bwlint.model.naming import spoken
-from bwlint.readers.cuda.lexer import Code, Token, tokens
+from bwlint.readers.cuda.lexer import Code, Token, matching, tokens
 
 MAX_DEPTH = 40
 Resolve = Callable[[str, Span], Expr]
 """Gives the node of an identifier (qualified with `::` as written)."""
 
-_BINARY = {
-    "||": 1,
-    "&&": 2,
-    "|": 3,
-    "^": 4,
-    "&": 5,
-    "==": 6,
-    "!=": 6,
-    "<": 7,
-    ">": 7,
-    "<=": 7,
-    ">=": 7,
-    "<<": 8,
-    ">>": 8,
-    "+": 9,
-    "-": 9,
-    "*": 10,
-    "/": 10,
-    "%": 10,
-}
+_LEVELS = ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %")
+_BINARY = {sign: level for level, signs in enumerate(_LEVELS, 1) for sign in signs.split()}
+"""Which operators bind tighter."""
 _UNARY = frozenset({"!", "-", "+", "~", "*", "&"})
 _ALTERNATIVE = {"and": "&&", "or": "||", "not": "!", "not_eq": "!="}
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"})
@@ -352,3 +335,92 @@ def joined(op: str, left: Expr, right: Expr, at: Span) -> Expr:
     if _BINARY[op] in (6, 7):
         return Expr("cmp", (op, (left, right)), at)
     return Expr("bin", ("//" if op == "/" else op, left, right), at)
+
+
+CONDITIONS = frozenset({"cmp", "and", "or", "not"})
+MAX_BRACKET = 4000
+MAX_CONDITIONS = 8
+_COMPARES = re.compile(r"[=!<>]=|[<>]")
+_TEMPLATE_BRACKETS = r"<(?<=\w<)(?:[^<>()=;&|]|<[^<>()=;&|]{0,100}>){0,200}>"
+"""The brackets of a template, as in `std::map<int, bool> x`, are no comparison."""
+_PARTED = re.compile(rf"[,;(\[{{]|=(?<![=!<>]=)(?!=)|return(?<!\wreturn)\b|{_TEMPLATE_BRACKETS}")
+_DECLARES = re.compile(rf"{_TEMPLATE_BRACKETS}\s*[\w&*:]")
+_KEPT_AS = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*(?:\[[^\[\];]{0,80}\]\s*)?(?:[-+*/%&|^]?=|\{)\s*$")
+_GIVEN = re.compile(r"=(?<![=!<>]=)(?!=)[^;{}]{1,400};")
+Lower = Callable[[int, int], Expr]
+Stretch = tuple[int, int]
+
+
+def conditions(
+    text: str, start: int, end: int, aside: tuple[Stretch, ...], lower: Lower, deep: int = MAX_CONDITIONS
+) -> Iterator[Expr]:
+    """The largest conditions of a stretch of blanked text, in order; what lies `aside` is read elsewhere."""
+    if _COMPARES.search(text, start, end) is None:
+        return
+    for begin, stop in _parts(text, start, end):
+        if _COMPARES.search(text, begin, stop) is None or any(first <= begin and stop <= last for first, last in aside):
+            continue
+        whole = _DECLARES.search(text, begin, stop) is None and not _holds(begin, stop, aside)
+        node = lower(begin, stop) if whole else None
+        if node is not None and node.op != "unknown":
+            yield from _largest(node)
+            continue
+        for opening, close in _brackets(text, begin, stop) if deep else ():
+            yield from conditions(text, opening + 1, close, aside, lower, deep - 1)
+
+
+def outside(text: str, is_outside: Callable[[int], bool]) -> Iterator[Stretch]:
+    """What members and variables are given that stand in no function, where it compares something."""
+    for match in _GIVEN.finditer(text):
+        start, end = match.start() + 1, match.end() - 1
+        if _COMPARES.search(text, start, end) is not None and is_outside(start):
+            yield start, end
+
+
+def kept_as(text: str, start: int, at: int) -> str:
+    """What a value that stands at an offset is assigned to, or "" where it is handed on."""
+    found = _KEPT_AS.search(text, max(start, at - 200), at)
+    return found["name"] if found is not None else ""
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[Stretch]:
+    """What commas, semicolons, assignments and `return` part, brackets left whole."""
+    begin = at = start
+    while (mark := _PARTED.search(text, at, end)) is not None:
+        if mark[0] in "([{":
+            close = matching(text, mark.start(), min(MAX_BRACKET, end - mark.start()))
+            if close < 0:
+                break
+            at = close + 1
+            continue
+        if mark[0][0] == "<":
+            at = mark.end()
+            continue
+        yield begin, mark.start()
+        begin = at = mark.end()
+    yield begin, end
+
+
+def _brackets(text: str, start: int, end: int) -> Iterator[Stretch]:
+    at = start
+    while at < end:
+        found = min((place for mark in "([{" if (place := text.find(mark, at, end)) >= 0), default=-1)
+        close = matching(text, found, min(MAX_BRACKET, end - found)) if found >= 0 else -1
+        if close < 0:
+            return
+        yield found, close
+        at = close + 1
+
+
+def _holds(start: int, end: int, aside: tuple[Stretch, ...]) -> bool:
+    return any(start <= first and last <= end for first, last in aside)
+
+
+def _largest(node: object) -> Iterator[Expr]:
+    if isinstance(node, Expr) and node.op in CONDITIONS:
+        yield node
+    elif isinstance(node, Expr) and node.args[:1] == ("<<",):
+        return  # it is printed
+    elif isinstance(node, tuple):
+        for item in node.args if isinstance(node, Expr) else node:
+            yield from _largest(item)

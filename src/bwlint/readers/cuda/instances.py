@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from bwlint.chips.spelling import IN_NAMES
 from bwlint.model.expr import Expr, Span, const, unknown
-from bwlint.readers.cuda.brackets import arguments
-from bwlint.readers.cuda.expressions import lower, number
-from bwlint.readers.cuda.lexer import Code
+from bwlint.readers.cuda.expressions import Resolve, lower, number
+from bwlint.readers.cuda.lexer import Code, arguments
 from bwlint.readers.cuda.scopes import CodeScope
 from bwlint.readers.cuda.statements import Statement
 
@@ -121,10 +120,8 @@ class GivenTemplate:
 
     def _member(self, name: str, at: Span) -> Expr:
         """`Traits<Sm>::value` with what is given."""
-        from bwlint.readers.cuda import statics
-
-        asked = statics.asked(self.written((name,))[0], at, self._resolve) if "<" in name else None
-        return Expr("macro", asked, at) if asked is not None else unknown(name, at)
+        found = asked(self.written((name,))[0], at, self._resolve) if "<" in name else None
+        return Expr("macro", found, at) if found is not None else unknown(name, at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +143,7 @@ def instance(
     names = template_parameters(text, head) if head is not None else None
     if names is None:
         return None
-    special, _ = given(text, max(text.rfind(name, scope.header, scope.open), scope.header) + len(name))
+    special = special_arguments(text, scope, name)
     wanted = special or tuple(names)
     if len(arguments) > len(wanted) or (special and len(arguments) != len(special)):
         return None
@@ -159,9 +156,9 @@ def instance(
     return GivenTemplate(code, bound, decide)
 
 
-def is_special(text: str, scope: CodeScope, name: str) -> bool:
-    """Whether a definition is a template's for some arguments alone."""
-    return bool(given(text, max(text.rfind(name, scope.header, scope.open), scope.header) + len(name))[0])
+def special_arguments(text: str, scope: CodeScope, name: str) -> Given:
+    """The arguments of a template that a definition is for alone; none of a plain one."""
+    return given(text, max(text.rfind(name, scope.header, scope.open), scope.header) + len(name))[0]
 
 
 def template_head(text: str, scope: CodeScope) -> int | None:
@@ -183,3 +180,51 @@ def template_parameters(text: str, opening: int) -> dict[str, str] | None:
             return None
         found[match["name"]] = " ".join((match["default"] or "").split())
     return found
+
+
+_STATIC = re.compile(r"(?:\w+::)*(?P<owner>[A-Z]\w*)(?P<given><.*>)?::(?P<name>[A-Za-z_]\w*)$")
+_GIVEN = re.compile(r"(?:\w+::)*(?P<name>[a-z_]\w*)(?P<given><.*>)$")
+_TYPE = re.compile(r"(?:\w+::)*[A-Z]\w*[a-z]\w*(?:<.*>)?$|.*>$")
+_BASE = re.compile(r"(?::(?!:)\s*(?:public\s+)?|=\s*)(?:\w+::)*(?P<name>[A-Z]\w*)\s*(?=<)")
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The parameters of a template, a pack with its dots, and the arguments that it is written for alone."""
+
+    params: tuple[str, ...] = ()
+    special: tuple[str, ...] = ()
+
+
+def template(text: str, scope: CodeScope, name: str) -> Template:
+    """What stands in front of a definition."""
+    opening = template_head(text, scope)
+    named = template_parameters(text, opening) if opening is not None else None
+    head = text[opening : scope.open] if opening is not None else ""
+    params = tuple(f"{one}..." if re.search(rf"\.\.\.\s*{one}\b", head) else one for one in named or ())
+    special = special_arguments(text, scope, name)
+    return Template(params, special)
+
+
+def base(text: str, scope: CodeScope) -> tuple[str, tuple[str, ...]] | None:
+    """The template that a class is made of, with its arguments."""
+    found = _BASE.search(text, scope.header, scope.close if text.startswith("=", scope.open) else scope.open)
+    return (found["name"], given(text, found.end())[0]) if found is not None else None
+
+
+def asked(name: str, at: Span, resolve: Resolve) -> tuple[str, tuple[Expr, ...]] | None:
+    """The key of a static member or of a function template, and the arguments of the template."""
+    member = _STATIC.match(name)
+    found = member or _GIVEN.match(name)
+    if found is None:
+        return None
+    key = f"{member['owner']}::{member['name']}" if member is not None else f"{found['name']}<>"
+    return key, tuple(argument(one, at, resolve) for one in given(found["given"] or "", 0)[0])
+
+
+def argument(text: str, at: Span, resolve: Resolve) -> Expr:
+    """An argument of a template: a number, a type, or the name of a number."""
+    value = number(text) if text.isdigit() else None
+    if value is not None or _TYPE.match(text):
+        return const(text if value is None else value, at)
+    return resolve(text, at)

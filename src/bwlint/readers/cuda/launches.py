@@ -6,42 +6,28 @@ import bisect
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from bwlint.chips import EVERY
 from bwlint.chips.spelling import IN_NAMES, SINCE_HOPPER
+from bwlint.chips.switches import EarlyLaunch, early_launches
 from bwlint.model.details import OptIn, SizesInReach
 from bwlint.model.expr import Expr, unknown
 from bwlint.model.facts import Operation, Path
 from bwlint.model.kinds import OperationKind
-from bwlint.readers.cuda.brackets import arguments, template_end
 from bwlint.readers.cuda.clusters import clusters
 from bwlint.readers.cuda.constants import Constants
 from bwlint.readers.cuda.expressions import lower
 from bwlint.readers.cuda.given import global_name
 from bwlint.readers.cuda.layout import dimensions
-from bwlint.readers.cuda.lexer import Code, matching, places
-from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.scopes import CodeScope, Scopes
+from bwlint.readers.cuda.lexer import arguments, matching, places, stripped, template_end
+from bwlint.readers.cuda.scopes import CodeScope, CutText
 from bwlint.readers.spans import any_within
 
 _WORDS = (
-    "FuncSetAttribute",
-    "SHARED_MEM",
-    "SMEM",
-    "<<<",
-    "dynamicSmemBytes",
-    "sharedMemBytes",
-    "__shared__",
-    "__launch_bounds__",
-    "luster",
-    "smem",
-    "Smem",
-    "SMEM",
-    "shmem",
-    "hared_mem",
-    "haredMem",
+    *("FuncSetAttribute", "SHARED_MEM", "SMEM", "<<<", "dynamicSmemBytes", "sharedMemBytes", "__shared__"),
+    *("__launch_bounds__", "luster", "smem", "Smem", "shmem", "hared_mem", "haredMem"),
 )
 # Patterns begin with plain characters where they can: that lets the engine skip to the next candidate.
 _ATTRIBUTE = re.compile(r"(?:cudaFuncSetAttribute|cuFuncSetAttribute)\s*\(")
@@ -106,22 +92,19 @@ _GENERATION = re.compile(
 _MULTIPROCESSOR = re.compile(r"(?i)per_?sm\b|per_?sm_|persm|multiproc|carve")
 
 
-def operations(
-    code: Code, text: str, directives: Directives, scopes: Scopes
-) -> tuple[tuple[Operation, ...], dict[str, Expr]]:
-    """The operations of a file, and the named values in their amounts; `text` has no directives. Never raises."""
-    if not any(word in code.text for word in _WORDS):
+def operations(file: CutText) -> tuple[tuple[Operation, ...], dict[str, Expr]]:
+    """The operations of a file, and the named values in their amounts. Never raises."""
+    if not any(word in file.code.text for word in _WORDS):
         return (), {}
-    reader = _LaunchReader(code, directives, scopes, Constants(code, text, directives, scopes))
+    reader = _LaunchReader(file)
     return tuple(reader.read()), reader.constants.names
 
 
-@dataclass
 class _LaunchReader:
-    code: Code
-    directives: Directives
-    scopes: Scopes
-    constants: Constants
+    def __init__(self, file: CutText) -> None:
+        self.file = file
+        self.code, self.directives, self.scopes = file.code, file.found, file.places
+        self.constants = Constants(file.code, file.text, file.found, file.places)
 
     def read(self) -> Iterator[Operation]:
         found = [
@@ -133,7 +116,7 @@ class _LaunchReader:
             *self._bounds(),
             *self._capacities(),
         ]
-        found += clusters(self.code, self.directives, self.scopes, self.constants)
+        found += clusters(self.file, self.constants)
         yield from found
         if found:
             yield from self._generations()
@@ -160,28 +143,6 @@ class _LaunchReader:
         for match in pattern.finditer(self.code.text):
             if not self.directives.holds(match.start()):
                 yield match
-
-    def _operation(
-        self,
-        kind: OperationKind,
-        name: str,
-        start: int,
-        end: int,
-        amounts: tuple[Expr, ...],
-        *,
-        checked: bool,
-        path: Path | None = None,
-    ) -> Operation:
-        held = self.directives.path(start) if path is None else path
-        return Operation(
-            kind,
-            name,
-            self.code.span(start, end),
-            amounts=amounts,
-            path=held,
-            qualname=self.scopes.qualname(start),
-            checked=checked,
-        )
 
     def _attributes(self) -> Iterator[Operation]:
         text = self.code.text
@@ -212,8 +173,8 @@ class _LaunchReader:
             defined = list(_DEFINE.finditer(text, max(0, match.start() - _LONGEST_BODY), match.start()))
             start, end = _stripped(text, *parts[2])
             if defined and text[start:end].isidentifier():
-                one = self._operation("opts-in", defined[-1][1], start, end, (), checked=False)
-                yield replace(one, detail=OptIn(text[start:end]))
+                held = OptIn(text[start:end])
+                yield self.file.operation("opts-in", defined[-1][1], start, end, checked=False, detail=held)
 
     def _opted_in(self) -> Iterator[Operation]:
         """Uses of macros that are called after shared memory, with the sizes of the functions around."""
@@ -223,12 +184,11 @@ class _LaunchReader:
             function = self.scopes.function(match.start())
             if named is None or function is None:
                 continue
-            sizes = [one for one in self.constants.constants(_SIZE) if function.open < one.start < match.start()]
-            held = tuple((one.name, self.constants.value(one.value, one.end)) for one in sizes)
+            known = (one for one in self.constants.constants(_SIZE) if function.open < one.start < match.start())
+            held = tuple((one.name, self.constants.value(one.value, one.end)) for one in known)
             if held:
-                asks = self._asks_limit(function)
-                use = self._operation("opted-in", named[0], named.start(), match.end() - 1, (), checked=asks, path=())
-                yield replace(use, detail=SizesInReach(held))
+                asks, sizes, end = self._asks_limit(function), SizesInReach(held), match.end() - 1
+                yield self.file.operation("opted-in", named[0], named.start(), end, checked=asks, detail=sizes, path=())
 
     def _launches(self) -> Iterator[Operation]:
         text = self.code.text
@@ -248,12 +208,12 @@ class _LaunchReader:
                     if kernel[1] in self._never_opted_in:
                         yield replace(one, kind="default-shared", checked=False)
             if not self._looked_at(start, end, function, call=False):
-                yield self._operation("launch", "launch", start, end + 3, (), checked=False)
+                yield self.file.operation("launch", "launch", start, end + 3, checked=False)
         for match in self._matches(_EXTENDED):
             function = self.scopes.function(match.start())
             parts = arguments(text, match.end() - 1)
             if parts and function is not None and not self._looked_at(match.start(), parts[-1][1] + 1, function):
-                yield self._operation("launch", "launch", match.start(), match.end() - 1, (), checked=False)
+                yield self.file.operation("launch", "launch", match.start(), match.end() - 1, checked=False)
         for match in self._matches(_CONFIGURED):
             start, stop = _stripped(text, *match.span(1))
             yield from self._asking("dynamic-shared", "", start, stop)
@@ -262,7 +222,7 @@ class _LaunchReader:
         """What asks for an amount, once for each instance of the template around."""
         for amount, uses in self.constants.instances(start, end):
             checked = any(self._asks_limit(self.scopes.function(at)) for at in (start, *uses))
-            found = self._operation(kind, name, start, end, (amount,), checked=checked)
+            found = self.file.operation(kind, name, start, end, amounts=(amount,), checked=checked)
             path = tuple(test for use in uses for test in self.directives.path(use))
             spans = tuple(self.code.span(use, use) for use in uses)
             yield replace(found, path=(*found.path, *path), uses=spans)
@@ -338,7 +298,8 @@ class _LaunchReader:
             groups[key].append((match.start("name"), match.end("dims"), total))
         for found in groups.values():
             start, end, _ = found[0]
-            yield self._operation("static-shared", "", start, end, tuple(total for _, _, total in found), checked=False)
+            amounts = tuple(total for _, _, total in found)
+            yield self.file.operation("static-shared", "", start, end, amounts=amounts, checked=False)
 
     def _bounds(self) -> Iterator[Operation]:
         text = self.code.text
@@ -346,11 +307,9 @@ class _LaunchReader:
             parts = arguments(text, match.end() - 1)
             if parts is None or len(parts) < 2:
                 continue
-            amounts = tuple(self._bound(*part) for part in parts[:2])
-            yield self._operation("launch-bounds", "", match.start(), parts[-1][1] + 1, amounts, checked=False)
-
-    def _bound(self, start: int, end: int) -> Expr:
-        return self.constants.value(*_stripped(self.code.text, start, end))
+            amounts = tuple(self.constants.value(*_stripped(text, *part)) for part in parts[:2])
+            start, end = match.start(), parts[-1][1] + 1
+            yield self.file.operation("launch-bounds", "", start, end, amounts=amounts, checked=False)
 
     def _capacities(self) -> Iterator[Operation]:
         """Constants named like what a block may have, and sizes of a multiprocessor in other arithmetic."""
@@ -359,9 +318,8 @@ class _LaunchReader:
                 amount = self.constants.value(definition.value, definition.end)
                 function = self.scopes.function(definition.start)
                 asked = self._asks_limit(function) if function is not None else bool(self._limits_asked)
-                found = self._operation(
-                    "capacity", definition.name, definition.start, definition.end, (amount,), checked=asked
-                )
+                start, end = definition.start, definition.end
+                found = self.file.operation("capacity", definition.name, start, end, amounts=(amount,), checked=asked)
                 yield replace(found, qualname=self.constants.class_at(definition.start) or found.qualname)
         for match in self._matches(_NUMBER) if _SIZES.search(self.code.words) else ():
             function = self.scopes.function(match.start())
@@ -370,7 +328,7 @@ class _LaunchReader:
                 continue
             if _OF_MEMORY.search(line[0]) and _JUDGES.search(line[0]) and not self._counts_blocks(match, function):
                 amount = self.constants.value(*match.span())
-                yield self._operation("capacity", "", match.start(), match.end(), (amount,), checked=False)
+                yield self.file.operation("capacity", "", *match.span(), amounts=(amount,), checked=False)
 
     def _counts_blocks(self, size: re.Match[str], function: CodeScope) -> bool:
         """Whether the size of a multiprocessor is shared out among blocks, or picks a larger mode of a launch."""
@@ -416,6 +374,61 @@ def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
     """Without the space around it, which in a macro goes on behind a line's last backslash."""
-    body = text[start:end]
-    low = start + len(body) - len(body.lstrip(_SPACE))
-    return low, max(low, start + len(body.rstrip(_SPACE)))
+    return stripped(text, start, end, _SPACE)
+
+
+_EARLY = re.compile(
+    r"(?:cudaLaunchAttribute|CU_LAUNCH_ATTRIBUTE_)(?:ProgrammaticStreamSerialization|PROGRAMMATIC_STREAM_SERIALIZATION)\b"
+)
+_ALLOWED = re.compile(r"programmaticStreamSerializationAllowed\s*=(?!=)\s*(?P<value>[^;,}]{1,200})")
+_LAUNCH = re.compile(r"cu(?:da)?LaunchKernelExC?\s*(?:<[^<>;]*>\s*)?\(")
+_EARLY_KERNEL = re.compile(r"\s*&?\s*(?:\w+\s*::\s*)*(?P<name>[A-Za-z_]\w*)\s*(?:<.*)?\Z", re.DOTALL)
+_IN_NAMES = re.compile(r"(?i)pdl|dependent")
+_YES = frozenset({"1", "true"})
+_NO = frozenset({"0", "false"})
+
+
+def dependent(file: CutText) -> Iterator[Operation]:
+    """Launches that let a kernel begin before the one in front of it has ended (programmatic dependent launch).
+
+    `name` is the kernel, "" where the call does not say which, or the library (chips/macros.toml) whose class launches
+    it. `given` says that a variable switches it on; none that is switched off comes out.
+    """
+    if "rogrammatic" in file.code.text or "PROGRAMMATIC" in file.code.text:
+        yield from _launched(file)
+    for member in early_launches():
+        if member.library in file.code.text:
+            yield from _by_member(member, file)
+
+
+def _launched(file: CutText) -> Iterator[Operation]:
+    text = file.code.text
+    for match in _EARLY.finditer(text):
+        scope = file.places.function(match.start())
+        if scope is None or file.found.holds(match.start()):
+            continue
+        allowed = [one["value"].strip() for one in _ALLOWED.finditer(text, scope.open, scope.close)]
+        if not allowed or _NO.issuperset(allowed):
+            continue
+        names = dict.fromkeys(
+            _kernel(text, call.end() - 1) for call in _LAUNCH.finditer(text, match.end(), scope.close)
+        )
+        for name in names or ("",):
+            yield file.operation("dependent-launch", name, *match.span(), given=not _YES.issuperset(allowed))
+
+
+def _kernel(text: str, opening: int) -> str:
+    parts = arguments(text, opening) or []
+    found = _EARLY_KERNEL.match(text[slice(*parts[1])]) if len(parts) > 1 else None
+    return found["name"] if found else ""
+
+
+def _by_member(member: EarlyLaunch, file: CutText) -> Iterator[Operation]:
+    text = file.code.text
+    for match in re.finditer(rf"(?:\.|->)\s*{member.member}\s*\(", text):
+        parts = [text[start:end].strip() for start, end in arguments(text, match.end() - 1) or ()]
+        if len(parts) not in member.arguments or parts[-1] in _NO or file.places.function(match.start()) is None:
+            continue
+        if (parts[-1] in _YES and parts[-2] == "nullptr") or _IN_NAMES.search(parts[-1]):
+            start, end, given = match.start(), match.end() - 1, parts[-1] not in _YES
+            yield file.operation("dependent-launch", member.library, start, end, given=given)

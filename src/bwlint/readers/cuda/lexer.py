@@ -270,3 +270,68 @@ def matching(text: str, opening: int, limit: int | None = None) -> int:
 
 
 _BRACKET = re.compile(r"[()\[\]{}]")
+
+
+_BEHIND_ARGUMENTS = ("::", "(", "{", ")", ";", ",", ">>>")
+LONGEST = 400
+"""Characters of the arguments of a template in an expression."""
+_ANGLE = re.compile(r"[<>,;(){}\[\]]")
+_PARTS = re.compile(r"[()\[\]{},]")
+
+
+def template_end(text: str, opening: int) -> int:
+    """Behind the arguments of a template at an opening angle; -1 where it is none."""
+    parts = arguments(text, opening, LONGEST)
+    end = parts[-1][1] + 1 if parts else -1
+    return end if text.startswith(_BEHIND_ARGUMENTS, end) else -1
+
+
+def arguments(text: str, opening: int, limit: int = 2_000) -> list[tuple[int, int]] | None:
+    """The offsets of each argument in the brackets at `opening`, which may be angular; None where they do not end."""
+    parts: list[tuple[int, int]] = []
+    angular = text[opening] == "<"
+    start, depth, at = opening + 1, 0, opening + 1
+    stop = min(len(text), opening + limit)
+    while (mark := _ANGLE.search(text, at, stop)) is not None:
+        at = mark.end()
+        if mark[0] in "([{":
+            close = matching(text, mark.start(), limit)
+            if close < 0:
+                return None
+            at = close + 1
+        elif mark[0] == "," and depth == 0:
+            parts.append((start, mark.start()))
+            start = at
+        elif mark[0] == "<" and angular:
+            depth += 1
+        elif (mark[0] == ">" and angular and depth == 0) or (mark[0] in ")]}" and not angular):
+            parts.append((start, mark.start()))
+            return parts if text[parts[0][0] : parts[-1][1]].strip() else []
+        elif mark[0] == ">" and angular:
+            depth -= 1
+        elif mark[0] == ";" or mark[0] in ")]}":
+            return None
+    return None
+
+
+def between_commas(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The offsets of the arguments between two brackets."""
+    found: list[tuple[int, int]] = []
+    depth, begin = 0, start
+    for mark in _PARTS.finditer(text, start, end):
+        if mark[0] in "([{":
+            depth += 1
+        elif mark[0] in ")]}":
+            depth -= 1
+        elif depth == 0:
+            found.append((begin, mark.start()))
+            begin = mark.end()
+    found.append((begin, end))
+    return found
+
+
+def stripped(text: str, start: int, end: int, space: str | None = None) -> tuple[int, int]:
+    """A stretch without the space around it."""
+    body = text[start:end]
+    low = start + len(body) - len(body.lstrip(space))
+    return low, max(low, start + len(body.rstrip(space)))

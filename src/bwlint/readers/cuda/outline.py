@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import count, islice
 
 from bwlint.chips import frameworks
 from bwlint.chips.atoms import is_builder, runs_everywhere
@@ -17,8 +17,6 @@ from bwlint.model.facts import Operation, Path, Use
 from bwlint.model.kinds import NAMED, DefinitionKind
 from bwlint.model.outline import Definition, Outline
 from bwlint.readers.cuda import assembly, ways
-from bwlint.readers.cuda.brackets import arguments
-from bwlint.readers.cuda.cut import cut
 from bwlint.readers.cuda.given import parameters
 from bwlint.readers.cuda.held import CALL, FARTHEST, held
 from bwlint.readers.cuda.instances import (
@@ -28,15 +26,13 @@ from bwlint.readers.cuda.instances import (
     GivenTemplate,
     given,
     instance,
-    is_special,
     member_of,
+    special_arguments,
 )
-from bwlint.readers.cuda.lexer import Code
-from bwlint.readers.cuda.preprocessor import Directives
+from bwlint.readers.cuda.lexer import Code, arguments
 from bwlint.readers.cuda.program import tags
-from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases
-from bwlint.readers.cuda.statements import statements
-from bwlint.readers.cuda.sure import Stretch, compiled, only_refuses, sure
+from bwlint.readers.cuda.scopes import CodeScope, CutText, aliases, cut
+from bwlint.readers.cuda.statements import Stretch, compiled, only_refuses, statements, sure
 from bwlint.readers.cuda.walk import last
 from bwlint.readers.cuda.ways import NOT_USED
 from bwlint.readers.ondemand import OnDemand
@@ -92,7 +88,7 @@ def outline(path: str, source: str) -> Outline:
     the functions. Uses of kind instruction and atom are those that the tables of operations know.
     """
     file = _OutlinedFile(source)
-    code, text, places = file.code, file.text, file.places
+    code, text, places = file.parts.code, file.parts.text, file.parts.places
     written: dict[str, CodeScope] = {}
     for scope in (*places.all[:MAX_DEFINITIONS], *islice(aliases(text, places), MAX_DEFINITIONS)):
         if scope.kind in ("function", "class"):
@@ -105,7 +101,7 @@ def outline(path: str, source: str) -> Outline:
         imports=dict(_bindings(code)),
         outside=_outside(written),
         instances=lambda name, given, decide: tuple(_instances(file, written, name, given, decide)),
-        written=lambda at: _written(file.code, at),
+        written=lambda at: _written(file.parts.code, at),
     )
 
 
@@ -138,12 +134,12 @@ def _instances(
     scopes_ = [scope for qualname, scope in written.items() if qualname.partition("#")[0] == name]
     found = []
     for scope in scopes_:
-        owner = next((one for one in file.places.all if _holds(one, scope)), None) if "." in name else None
+        owner = next((one for one in file.parts.places.all if _holds(one, scope)), None) if "." in name else None
         head, called = (owner, owner.name) if owner is not None else (scope, short)
-        bound = instance(file.code, file.text, head, called, given, decide)
+        bound = instance(file.parts.code, file.parts.text, head, called, given, decide)
         if bound is not None:
-            special = is_special(file.text, head, called)
-            found.append((special, _definition(file, scope, bound.inside(file.text, scope))))
+            special = special_arguments(file.parts.text, head, called)
+            found.append((bool(special), _definition(file, scope, bound.inside(file.parts.text, scope))))
     chosen = [made for special, made in found if special] or [made for _, made in found]
     at = f"<{', '.join(given)}>"
     yield from (replace(made, qualname=f"{made.qualname}{at}") for made in chosen)
@@ -160,36 +156,24 @@ class _OutlinedFile:
     source: str
 
     @property
-    def code(self) -> Code:
-        return cut(self.source).code
-
-    @property
-    def text(self) -> str:
-        return cut(self.source).text
-
-    @property
-    def found(self) -> Directives:
-        return cut(self.source).found
-
-    @property
-    def places(self) -> Scopes:
-        return cut(self.source).places
+    def parts(self) -> CutText:
+        return cut(self.source)
 
     @cached_property
     def needs(self) -> tuple[Operation, ...]:
-        return assembly.operations(self.code, self.text, self.found, self.places)
+        return assembly.operations(self.parts)
 
     @cached_property
     def renamed(self) -> tuple[_Renamed, ...]:
         """What a class or the file calls by a name of its own, and where it does: `using Memory = TMEM::Allocator;`."""
         found: list[_Renamed] = []
         for need in self.needs:
-            start = self.code.offset(*need.at[:2])
-            alias = _RENAMES.match(self.text, assembly.statement_start(self.text, start), start)
-            if need.kind not in NAMED or alias is None or self.places.function(start) is not None:
+            start = self.parts.code.offset(*need.at[:2])
+            alias = _RENAMES.match(self.parts.text, assembly.statement_start(self.parts.text, start), start)
+            if need.kind not in NAMED or alias is None or self.parts.places.function(start) is not None:
                 continue
-            around = [one for one in self.places.all if one.open < start < one.close]
-            stretch = (around[-1].open, around[-1].close) if around else (0, len(self.text))
+            around = [one for one in self.parts.places.all if one.open < start < one.close]
+            stretch = (around[-1].open, around[-1].close) if around else (0, len(self.parts.text))
             found.append(_Renamed(alias["name"], stretch, need.path, Use(need.name, need.kind, need.at)))
         return tuple(found)
 
@@ -212,26 +196,23 @@ def _qualname(scope: CodeScope) -> str:
 def _free(name: str, taken: dict[str, CodeScope]) -> str:
     if name not in taken:
         return name
-    number = 2
-    while f"{name}#{number}" in taken:
-        number += 1
-    return f"{name}#{number}"
+    return next(free for number in count(2) if (free := f"{name}#{number}") not in taken)
 
 
 def _definition(file: _OutlinedFile, scope: CodeScope, bound: GivenTemplate | None = None) -> Definition:
     """A definition; `bound`: of a template with what its parameters are given."""
-    code, text, found = file.code, file.text, file.found
+    code, text, found = file.parts.code, file.parts.text, file.parts.found
     bound = bound or GivenTemplate(code)
     at, qualname = code.span(scope.header, scope.close + 1), _qualname(scope)
     if scope.kind == "class":
-        stretches = [(scope.header, scope.open), *file.places.members(scope)]
+        stretches = [(scope.header, scope.open), *file.parts.places.members(scope)]
         made = tuple(_names(file, scope, stretches, bound.with_tags(text, stretches)))
         return Definition(qualname, "class", at, made[:MAX_USES], bases=_bases(text, scope))
     around = found.path(scope.open)
     bound = bound.with_tags(text, [(scope.open, scope.close)])
     body = bound.settled(statements(text, scope.open + 1, scope.close))
     device = _DEVICE.search(text, scope.header, scope.open) is not None
-    runs = list(compiled(text, body, tags(text, file.places, scope)) if device else sure(text, body))
+    runs = list(compiled(text, body, tags(text, file.parts.places, scope)) if device else sure(text, body))
     certain = sorted(
         (start, end)
         for start, end in (*runs, *_called_lambdas(text, runs))
@@ -271,7 +252,7 @@ def _names(
     file: _OutlinedFile, scope: CodeScope, certain: list[Stretch], bound: GivenTemplate, device: bool = False
 ) -> Iterator[Use]:
     """The functions that a body calls and the templates that it instantiates, each once, surely where it is sure."""
-    text, around = file.text, file.found.path(scope.open)
+    text, around = file.parts.text, file.parts.found.path(scope.open)
     start = scope.header if scope.kind == "class" else scope.open
     starts = [start for start, _ in certain]
     used = _INSTANTIATED if scope.kind == "class" else _CALLED
@@ -295,7 +276,7 @@ def _names(
         name = CALL if not member and owner is not None else name
         index = bisect_right(starts, match.start()) - 1
         is_sure = index >= 0 and match.start() < certain[index][1]
-        is_sure = is_sure and (device or compiles_by_default(file.found.path(match.start()), around))
+        is_sure = is_sure and (device or compiles_by_default(file.parts.found.path(match.start()), around))
         chosen = any(choice.taken[0] <= match.start() < choice.taken[1] for choice in choices)
         use = _use(file, name, match, is_sure, chosen, bound)
         if owner is not None:
@@ -319,7 +300,7 @@ def _use(
     file: _OutlinedFile, name: str, match: re.Match[str], is_sure: bool, chosen: bool, bound: GivenTemplate
 ) -> Use:
     """A use of a name; of a builder of kernels, of what it builds for."""
-    text, at = file.text, file.code.span(*match.span())
+    text, at = file.parts.text, file.parts.code.span(*match.span())
     begin = assembly.statement_start(text, match.start())
     open_choice = not chosen and _CHOSEN.search(text, begin, match.start()) is not None
     built = _BUILDS_FOR.match(text, match.end()) if is_builder(name) else None
@@ -352,15 +333,15 @@ def _operations(
 
 def _renamed(file: _OutlinedFile, scope: CodeScope, certain: list[Stretch]) -> Iterator[Use]:
     """What a body surely makes use of by the name that its class or file gives it."""
-    path = file.found.path(scope.open)
+    path = file.parts.found.path(scope.open)
     for one in file.renamed:
         begin, end = one.within
         if not begin < scope.open < end or one.path not in ((), path):
             continue
         known = re.compile(rf"\b{one.name}\b(?=\s+\w|\s*[({{:<])")
-        found = next((use for stretch in certain if (use := known.search(file.text, *stretch))), None)
+        found = next((use for stretch in certain if (use := known.search(file.parts.text, *stretch))), None)
         if found is not None:
-            yield replace(one.use, at=file.code.span(*found.span()))
+            yield replace(one.use, at=file.parts.code.span(*found.span()))
 
 
 def _bases(text: str, scope: CodeScope) -> tuple[str, ...]:

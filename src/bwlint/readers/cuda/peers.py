@@ -25,7 +25,7 @@ from bwlint.model.details import PeerArgument, PeerSwitch
 from bwlint.model.facts import Operation
 from bwlint.readers.cuda.assembly import ASM
 from bwlint.readers.cuda.given import initialised
-from bwlint.readers.cuda.lexer import Code, matching
+from bwlint.readers.cuda.lexer import matching
 from bwlint.readers.cuda.pointers import (
     LONGEST_CALL,
     address_of,
@@ -38,8 +38,7 @@ from bwlint.readers.cuda.pointers import (
     split,
     trimmed,
 )
-from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.scopes import CodeScope, Scopes
+from bwlint.readers.cuda.scopes import CodeScope, CutText
 
 # Each alternative begins with a plain character: that lets the engine skip to the next candidate.
 _FAR = "|".join(rf"{word}(?<=[^A-Z]{word})_?[a-zA-Z]" for word in ("peer", "Peer", "remote", "Remote", "symm"))
@@ -167,23 +166,22 @@ class _Access:
     end: int
 
 
-def operations(code: Code, directives: Directives, scopes: Scopes) -> tuple[Operation, ...]:
+def operations(file: CutText) -> tuple[Operation, ...]:
     """What the module docstring says, in order of place. Never raises; linear in the length of the file."""
-    if not _WORD_OF_INTEREST.search(code.words) or not _INTEREST.search(code.source):
+    if not _WORD_OF_INTEREST.search(file.code.words) or not _INTEREST.search(file.code.source):
         return ()
-    return _PeerReader(code, directives, scopes).read()
+    return _PeerReader(file).read()
 
 
 class _PeerReader:
-    def __init__(self, code: Code, directives: Directives, scopes: Scopes) -> None:
-        self.code = code
-        self.directives = directives
-        self.functions = [_function(code.text, scope) for scope in scopes.functions]
+    def __init__(self, file: CutText) -> None:
+        self.file = file
+        self.code = code = file.code
+        self.functions = [_function(code.text, scope) for scope in file.places.functions]
         self.by_name: dict[str, list[_PointerFunction]] = {}
-        for function in self.functions:
-            self.by_name.setdefault(function.name, []).append(function)
         self.by_owner: dict[str, list[_PointerFunction]] = {}
         for function in self.functions:
+            self.by_name.setdefault(function.name, []).append(function)
             if function.owner:
                 self.by_owner.setdefault(function.owner, []).append(function)
         self.pointers = frozenset(_POINTER.findall(code.text))
@@ -288,16 +286,12 @@ class _PeerReader:
     def _work(self, function: _PointerFunction) -> Iterator[Operation]:
         """What a function does to the memory of peers."""
         for access in self._accesses(function):
-            at = self.code.span(access.start, access.end)
-            path = self.directives.path(access.start)
-            qualname = function.scope.qualname
-            if access.path == "multicast" or self._is_remote(function, access.address):
-                yield Operation("peer", access.path, at, path=path, qualname=qualname)
-                continue
-            base = base_of(access.address)
-            if base in function.params:
+            path, start, end = access.path, access.start, access.end
+            if path == "multicast" or self._is_remote(function, access.address):
+                yield self.file.operation("peer", path, start, end)
+            elif (base := base_of(access.address)) in function.params:
                 place = PeerArgument(function.params.index(base))
-                yield Operation("peer-parameter", access.path, at, detail=place, path=path, qualname=qualname)
+                yield self.file.operation("peer-parameter", path, start, end, detail=place)
         if not function.device:
             return
         seen: set[tuple[str, int]] = set()
@@ -309,14 +303,8 @@ class _PeerReader:
                 if (name, position) not in seen and given_on:
                     seen.add((name, position))
                     start = function.start + offset
-                    at = self.code.span(start, start + len(name))
-                    yield Operation(
-                        "peer-passed",
-                        name,
-                        at,
-                        detail=PeerArgument(position),
-                        path=self.directives.path(start),
-                        qualname=function.scope.qualname,
+                    yield self.file.operation(
+                        "peer-passed", name, start, start + len(name), detail=PeerArgument(position)
                     )
 
     def _accesses(self, function: _PointerFunction) -> Iterator[_Access]:
@@ -364,10 +352,10 @@ class _PeerReader:
                     address, rest = name, ""
                 used = text[match.end() :] if name else rest
                 prefix = rf"\b{name}\s*(?:\.|->)\s*" if name else r"\A\s*\.\s*"
-                for method in re.finditer(prefix + r"(\w+)", used):
+                method = re.search(prefix + r"(\w+)", used)
+                if method is not None:
                     path = "remote-atomic" if re.match(r"fetch_|exchange|compare_exchange", method[1]) else "peer-store"
                     yield _Access(path, address, start + match.start(), start + match.end() - 1)
-                    break
 
     def _assembly(self, begin: int, opening: int) -> Iterator[_Access]:
         close = matching(self.code.text, opening, _LONGEST_ASM)
@@ -421,14 +409,9 @@ class _PeerReader:
                 continue
             shown = proofs(self._within_reach(function))
             for name, begin, end, entered in found:
-                yield Operation(
-                    "peer-switch",
-                    name,
-                    self.code.span(function.start + begin, function.start + trimmed(function.text, begin, end)),
-                    detail=PeerSwitch(tuple(sorted(entered)), tuple(sorted(shown))),
-                    path=self.directives.path(function.start + begin),
-                    qualname=function.scope.qualname,
-                )
+                start, stop = function.start + begin, function.start + trimmed(function.text, begin, end)
+                detail = PeerSwitch(tuple(sorted(entered)), tuple(sorted(shown)))
+                yield self.file.operation("peer-switch", name, start, stop, detail=detail)
 
     def _speaks_for_itself(self, function: _PointerFunction, switch: str, match: re.Match[str]) -> bool:
         """A call that only hands its result on, or whose error code is the driver's own answer and is looked at."""
@@ -446,14 +429,11 @@ class _PeerReader:
         near = {id(function): function}
         queue = [function]
         while queue and len(near) < _NEAR:
-            for other in self._callers(queue.pop()):
+            for other in self._by_callee.get(queue.pop().name, ()):
                 if id(other) not in near and not other.device:
                     near[id(other)] = other
                     queue.append(other)
         return list(near.values())
-
-    def _callers(self, function: _PointerFunction) -> list[_PointerFunction]:
-        return [other for other in self._by_callee.get(function.name, ()) if other is not function]
 
     @cached_property
     def _by_callee(self) -> dict[str, list[_PointerFunction]]:

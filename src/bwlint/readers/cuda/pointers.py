@@ -20,39 +20,11 @@ _OF_A_PEER = frozenset({"peer", "peers", "remote", "symm", "symmetric", "ipc", "
 _ASKS = re.compile(rf"\b(?:{remote_pointers()})\s*\(")
 _CALLED = re.compile(r"\s*[&*(\s]*(?:[\w:]+(?:\.|->|::))*(\w+)\s*(?:<[^<>]*>)?\s*\(")
 _NO_POINTER = frozenset(
-    {
-        "rank",
-        "ranks",
-        "id",
-        "ids",
-        "idx",
-        "index",
-        "num",
-        "count",
-        "counts",
-        "size",
-        "world",
-        "pe",
-        "offset",
-        "bytes",
-        "mask",
-        "device",
-        "gpu",
-        "dev",
-        "name",
-        "handle",
-        "handles",
-        "step",
-        "stride",
-        "n",
-        "no",
-        "ok",
-        "enabled",
-        "my",
-        "self",
-        "own",
-        "local",
-    }
+    [
+        *("rank", "ranks", "id", "ids", "idx", "index", "num", "count", "counts", "size", "world", "pe", "offset"),
+        *("bytes", "mask", "device", "gpu", "dev", "name", "handle", "handles", "step", "stride", "n", "no", "ok"),
+        *("enabled", "my", "self", "own", "local"),
+    ]
 )
 
 

@@ -12,8 +12,8 @@ from bwlint.model.expr import Expr, Span, const, negate
 from bwlint.model.facts import Function, Gate, Include, Path, Prose, Side, Use
 from bwlint.model.kinds import Ends
 from bwlint.readers.cuda.expressions import Resolve, lower
-from bwlint.readers.cuda.failures import NEVER, TRAPS
 from bwlint.readers.cuda.lexer import Code, tokens
+from bwlint.readers.cuda.statements import NEVER, TRAPS
 from bwlint.readers.spans import any_within
 
 MAX_NESTING = 200
@@ -203,15 +203,11 @@ class _DirectiveReader:
         self.starts.append(offset)
         self.paths.append(path)
 
-    @property
-    def _path(self) -> Path:
-        return self.stack[-1].path() if self.stack else ()
-
     def _open(self, match: re.Match[str]) -> None:
         if len(self.stack) >= MAX_NESTING:
             self.ignored += 1
             return
-        conditional = _Conditional(self._path)
+        conditional = _Conditional(self.stack[-1].path() if self.stack else ())
         conditional.arms.append(self._arm(match))
         self.stack.append(conditional)
         self._mark(match.end(), conditional.path())
@@ -232,19 +228,15 @@ class _DirectiveReader:
             return _DirectiveArm(None, match.end(), at)
         if name in ("if", "elif"):
             text = match["rest"]
-            stripped = start + len(text) - len(text.lstrip())
-            test = lower(self.code, stripped, start + len(text.rstrip()), _macro, preprocessor=True)
+            begin = start + len(text) - len(text.lstrip())
+            test = lower(self.code, begin, start + len(text.rstrip()), _macro, preprocessor=True)
             return _DirectiveArm(test, match.end(), test.at or at)
         words = tokens(self.code.text, start, end, 2)
         asked = words[0].text if words else ""
         test = Expr("defined", (asked,), self.code.span(words[0].start, words[0].end) if words else at)
-        default = name == "ifndef" and self._is_default(asked, match.end())
+        defined = _DEFAULT.match(self.code.text, match.end()) if name == "ifndef" else None
+        default = defined is not None and defined[1] == asked  # the guard of a header, or a value that nobody chose
         return _DirectiveArm(negate(test) if name.endswith("ndef") else test, match.end(), test.at or at, default)
-
-    def _is_default(self, name: str, start: int) -> bool:
-        """`#define X` right under `#ifndef X`: the guard of a header, or a value that nobody chose."""
-        found = _DEFAULT.match(self.code.text, start)
-        return found is not None and found[1] == name
 
     def _close(self, closed: _Conditional, stop: int, end: int) -> None:
         """Turn the arms of a finished conditional into guards; include guards and defaults are none."""

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 
 from bwlint.model.expr import Expr
 from bwlint.readers.cuda import containers, given
-from bwlint.readers.cuda.asking import ANY_COMPARISON, asking, device_words, may_ask
-from bwlint.readers.cuda.conditions import kept_as, outside
-from bwlint.readers.cuda.failures import FAILS
+from bwlint.readers.cuda.expressions import kept_as, outside
+from bwlint.readers.cuda.given import ANY_COMPARISON, asking, device_words, may_ask
 from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.scopes import CodeScope, Scopes
+from bwlint.readers.cuda.scopes import CodeScope, CutText, Scopes
+from bwlint.readers.cuda.statements import FAILS
 from bwlint.readers.cuda.walk import HostProgram, HostWalk, last
 from bwlint.readers.reads import Reads
 from bwlint.readers.spans import any_within
@@ -37,10 +37,9 @@ class _Either:
         return name in self.own or name in self.brought
 
 
-def program(
-    code: Code, text: str, scopes: Scopes, directives: Directives, brought: frozenset[str] = frozenset()
-) -> HostProgram:
-    """The gates and helpers of a file; `text` has no directives, `brought` are others' functions that ask."""
+def program(file: CutText, brought: frozenset[str] = frozenset()) -> HostProgram:
+    """The gates and helpers of a file; `brought` are others' functions that ask."""
+    code, text, scopes, directives = file.code, file.text, file.places, file.found
     found = HostProgram()
     outer = [scope for scope in scopes.functions if not scope.kernel]
     everything = sorted((*_macros(code, directives), *outer), key=lambda scope: scope.header)
@@ -63,24 +62,21 @@ def program(
     for scope in everything:
         body = seen[scope.kind]
         asks = scope.open in open_to or ANY_COMPARISON.search(body, scope.open, scope.close) is not None
-        may_fail = scope.kind == "macro" or _has_guards(directives, scope)
+        starts = directives.starts
+        may_fail = scope.kind == "macro" or bisect_right(starts, scope.open) < bisect_left(starts, scope.close)
         asks = asks or (may_fail and FAILS.search(body, scope.open, scope.close) is not None)
         if asks or found.uses_carrier(body, scope.header, scope.close) or given.gives_properties(body, scope):
             one = _apart(scope, len(given.parameters(body, scope)), params)
-            HostWalk(code, body, one, found, reads, directives, tags(text, scopes, scope)).run()
+            HostWalk(file, body, one, found, reads, tags(text, scopes, scope)).run()
     for start, end in outside(text, lambda offset: scopes.function(offset) is None):
         if may_ask(text, start, end) or found.uses_carrier(text, start, end):
             scope = CodeScope("function", "", start, start, end, scopes.owner(start) or "<module>")
-            HostWalk(code, text, scope, found, reads, directives, frozenset()).outside(kept_as(text, 0, start))
+            HostWalk(file, text, scope, found, reads, frozenset()).outside(kept_as(text, 0, start))
     for name in _of_several_classes(found):
         del found.names[name]
     if found.gates or found.carriers:
         found.names |= given.names(found.sites, code, text, scopes)
     return found
-
-
-def _has_guards(directives: Directives, scope: CodeScope) -> bool:
-    return bisect_right(directives.starts, scope.open) < bisect_left(directives.starts, scope.close)
 
 
 def _of_several_classes(found: HostProgram) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which function, class or kernel each brace of a file opens."""
+"""A C++ file in layers: its text without directives, and which function, class or kernel each brace of it opens."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import bisect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 from bwlint.chips import frameworks
-from bwlint.readers.cuda.preprocessor import Directives
+from bwlint.model.facts import Operation
+from bwlint.model.kinds import OperationKind
+from bwlint.readers.cuda.lexer import Code, clean
+from bwlint.readers.cuda.preprocessor import Directives, directives
 
 _ROUND = re.compile(r"[()]")
 _MARK = re.compile(r"[{};]")
@@ -173,19 +177,8 @@ def scopes(text: str, directives: Directives) -> Scopes:
         elif mark == "}" and innermost is not None:
             closed, innermost = innermost, innermost.outer
             if closed.kind != "block":
-                found.append(
-                    CodeScope(
-                        closed.kind,
-                        closed.name,
-                        closed.header,
-                        closed.open,
-                        offset,
-                        closed.classes,
-                        closed.kernel,
-                        closed.test,
-                        closed.namespace,
-                    )
-                )
+                names = closed.classes, closed.kernel, closed.test, closed.namespace
+                found.append(CodeScope(closed.kind, closed.name, closed.header, closed.open, offset, *names))
         if mark in "{};":
             last = offset + 1
     return Scopes(found)
@@ -271,3 +264,31 @@ def without_directives(text: str, directives: Directives) -> str:
         end = stop
     pieces.append(text[end:])
     return "".join(pieces)
+
+
+MOST_KEPT = 48
+"""Files that are cut up at a time: who asks for one mostly asks again soon, and all of them are as long as the tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutText:
+    """`text` is the blanked text without directives."""
+
+    code: Code
+    text: str
+    found: Directives
+    places: Scopes
+
+    def operation(self, kind: OperationKind, name: str, start: int, end: int, **more: Any) -> Operation:
+        """An operation between two offsets, with the preprocessor's tests and the function around it."""
+        around: dict[str, Any] = {"path": self.found.path(start), "qualname": self.places.qualname(start), **more}
+        return Operation(kind, name, self.code.span(start, end), **around)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def cut(source: str) -> CutText:
+    """A source cut up. Never raises."""
+    code = clean(source)
+    found = directives(code)
+    text = without_directives(code.text, found)
+    return CutText(code, text, found, scopes(text, found))

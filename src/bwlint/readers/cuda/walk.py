@@ -11,21 +11,17 @@ from typing import Any
 
 from bwlint.chips import frameworks, queries
 from bwlint.chips.spelling import IN_NAMES, NUMBER, SUFFIX
-from bwlint.model.expr import COMPILED, TAG, Expr, Span, const, is_text, negate, unknown, walk
+from bwlint.model.expr import COMPILED, TAG, Expr, Span, const, is_text, mapped, negate, unknown, walk
 from bwlint.model.facts import Function, Gate, Path, Side, Use
 from bwlint.model.kinds import LEAVING, Exit, GateKind
 from bwlint.model.naming import spoken
-from bwlint.readers.cuda import containers, given, statics, ways
-from bwlint.readers.cuda.asking import MAJORS, NUMBERS, is_question, names_a_chip
-from bwlint.readers.cuda.conditions import CONDITIONS, conditions, kept_as
-from bwlint.readers.cuda.expressions import joined, lower
-from bwlint.readers.cuda.failures import SKIPS, fails
-from bwlint.readers.cuda.lexer import Code, matching
-from bwlint.readers.cuda.preprocessor import Directives
-from bwlint.readers.cuda.rows import NamedRow, gone_through
-from bwlint.readers.cuda.scopes import CodeScope
-from bwlint.readers.cuda.statements import Statement, leaves, statements
-from bwlint.readers.cuda.sure import sure
+from bwlint.readers.cuda import containers, given, instances, ways
+from bwlint.readers.cuda.containers import NamedRow, gone_through
+from bwlint.readers.cuda.expressions import CONDITIONS, conditions, joined, kept_as, lower
+from bwlint.readers.cuda.given import MAJORS, NUMBERS, is_question, names_a_chip
+from bwlint.readers.cuda.lexer import between_commas, matching
+from bwlint.readers.cuda.scopes import CodeScope, CutText
+from bwlint.readers.cuda.statements import SKIPS, Statement, fails, leaves, statements, sure
 from bwlint.readers.reads import Reads
 
 MAX_PATH = 12
@@ -99,24 +95,12 @@ class HostWalk:
     """One function, from top to bottom; `env` holds what each name stands for at the place that is read."""
 
     def __init__(
-        self,
-        code: Code,
-        text: str,
-        scope: CodeScope,
-        found: HostProgram,
-        reads: Reads,
-        directives: Directives,
-        tags: frozenset[str],
+        self, file: CutText, text: str, scope: CodeScope, found: HostProgram, reads: Reads, tags: frozenset[str]
     ) -> None:
-        self.code = code
-        self.directives = directives
-        self.text = text
-        self.scope = scope
-        self.found = found
-        self.reads = reads
+        self.code, self.text, self.directives = file.code, text, file.found
+        self.scope, self.tags, self.found, self.reads = scope, tags, found, reads
         self.params = given.parameters(text, scope)
         self.name = given.plain_name(scope)
-        self.tags = tags
         self.lambdas: dict[int, Expr] = {}
         """What is returned by the lambdas of the statement that is read, by their braces."""
         self.env: dict[str, Expr] = {}
@@ -136,7 +120,7 @@ class HostWalk:
         self.elsewhere: list[Gate] = []
         """Conditions that no statement of their own asks."""
         for name, (start, end) in given.declared(text, scope.header, scope.open):
-            self.env[name] = Expr("source", ("properties",), code.span(start, end))
+            self.env[name] = Expr("source", ("properties",), self.code.span(start, end))
 
     def run(self) -> None:
         scope = self.scope
@@ -214,14 +198,8 @@ class HostWalk:
             path, value = answers[0]
             if value.op in ("cmp", "and", "or", "not") and value.at is not None:
                 self.path = list(path)
-                self._note(
-                    "predicate",
-                    value,
-                    value.at,
-                    ways.answer(True),
-                    ways.answer(False),
-                    self.scope.name.removesuffix("()"),
-                )
+                sides = ways.answer(True), ways.answer(False)
+                self._note("predicate", value, value.at, *sides, self.scope.name.removesuffix("()"))
 
     # -- expressions
 
@@ -248,7 +226,7 @@ class HostWalk:
         if node.op == "index" and node.args[0].op in ("param", "name", "var"):
             kept = self.found.rows.get(node.args[0].args[1] if node.args[0].op != "name" else node.args[0].args[0])
             return kept._replace(at=node.at) if kept is not None else node
-        return node._replace(args=tuple(map(self._with_rows_of, node.args)))
+        return node._replace(args=mapped(node.args, self._with_rows))
 
     def _looked_up(self, node: Expr) -> None:
         """`table.at(sm)`: the keys of the table are the chips that do not end in an error."""
@@ -260,11 +238,6 @@ class HostWalk:
         if not known and (owner.op != "name" or owner.args[0] in self.found.names):
             return  # of what another file has the world knows whether it is a table
         self._note("lookup", test, node.at, Side(ends="fall", empty=True), Side(ends="raise"), str(owner.args[-1]))
-
-    def _with_rows_of(self, item: Any) -> Any:
-        if isinstance(item, Expr):
-            return self._with_rows(item)
-        return tuple(map(self._with_rows_of, item)) if isinstance(item, tuple) else item
 
     def _asks(self, test: Expr) -> bool:
         """Whether a test reads the device, or compares what may carry it with a number that a chip has."""
@@ -309,7 +282,7 @@ class HostWalk:
         short = last(name.partition("<")[0])
         if _MEMBER.fullmatch(name) and spoken(name) in self.found.sites.fields and self._is_method():
             return Expr("param", (self.scope.qualname, spoken(name)), at)
-        key = statics.asked(name, at, self._resolve) if self._is_called(at) else None
+        key = instances.asked(name, at, self._resolve) if self._is_called(at) else None
         if short in self.found.carriers or is_question(short):
             self.reads.know(short)
         if key is not None and not is_question(short):
@@ -364,11 +337,8 @@ class HostWalk:
             start, end = statement.test
             if self.text[start:end].strip():
                 self.returns.append((tuple(self.path[-MAX_PATH:]), self._value(start, end)))
-            self._leave(
-                "raise" if fails(self.text, statement.start, statement.end) else "return",
-                statement.start,
-                statement.end,
-            )
+            place = statement.start, statement.end
+            self._leave("raise" if fails(self.text, *place) else "return", *place)
         elif kind == "throw":
             self._leave("raise", statement.start, statement.end)
         elif kind == "expression" and statement.test:
@@ -472,16 +442,11 @@ class HostWalk:
         at = self.row.fields.get(node.args[-1]) if self._is_field(node, self.row) else None
         if at is not None:
             return lower(self.code, *at, self._resolve)
-        inner = tuple(map(self._items_of_row, node.args))
+        inner = mapped(node.args, self._of_row)
         if inner == node.args:
             return node
         changed = Expr(node.op, inner, node.at)
         return changed._replace(at=self._place(changed, node.at))
-
-    def _items_of_row(self, item: Any) -> Any:
-        if isinstance(item, Expr):
-            return self._of_row(item)
-        return tuple(map(self._items_of_row, item)) if isinstance(item, tuple) else item
 
     def _is_field(self, node: Expr, row: NamedRow) -> bool:
         if node.op == "param":
@@ -651,7 +616,7 @@ class HostWalk:
             if not wanted and name not in self.found.carriers and self.text.find("&", call.end(), end) < 0:
                 continue
             close = matching(self.text, call.end() - 1, min(end - call.end() + 1, MAX_CALL))
-            parts = given.arguments(self.text, call.end(), close) if close >= 0 else []
+            parts = between_commas(self.text, call.end(), close) if close >= 0 else []
             if wanted and parts:
                 self.found.sites.calls[call.start()] = tuple(self.lower_quietly(*part) for part in parts)
             for position, (begin, stop) in enumerate(parts):
@@ -740,7 +705,7 @@ class HostWalk:
         close = matching(self.text, check.end() - 1, end - check.end() + 1)
         if close < 0:
             return
-        parts = given.arguments(self.text, check.end(), close)
+        parts = between_commas(self.text, check.end(), close)
         op = next((sign for mark, sign in _COMPARES.items() if check["name"].endswith(mark)), "")
         if op and len(parts) >= 2:
             at = self.code.span(parts[0][0], parts[1][1])

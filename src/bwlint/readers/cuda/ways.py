@@ -10,12 +10,10 @@ from bwlint.chips import frameworks
 from bwlint.model.expr import Expr, const
 from bwlint.model.facts import Prose, Side, Use
 from bwlint.model.kinds import ATTEMPTED, NUMBER, Ends, How
-from bwlint.readers.cuda.failures import FAILS, SKIPS
 from bwlint.readers.cuda.held import CALL, held
 from bwlint.readers.cuda.instances import Given, given, member_of
 from bwlint.readers.cuda.lexer import Code, matching
-from bwlint.readers.cuda.statements import Statement, statements
-from bwlint.readers.cuda.sure import Stretch, last_ones, sure
+from bwlint.readers.cuda.statements import FAILS, SKIPS, Statement, Stretch, last_ones, statements, sure
 
 MAX_USES = 60
 MAX_STRETCH = 6000

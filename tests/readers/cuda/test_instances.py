@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bwlint.model.expr import Expr, Span
-from bwlint.readers.cuda.statics import asked
+from bwlint.readers.cuda.instances import asked
 
 AT = Span(1, 0, 1, 1)
 
