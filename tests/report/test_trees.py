@@ -76,8 +76,7 @@ SPLIT = "1 place where 12.0 and 12.1 are treated differently"
                 "1 place concerns the chip: 1 is for you to judge",
                 f"a on DGX Spark (GB10, 12.1): {SPLIT}",
                 "fine.py on DGX Spark (GB10, 12.1): no findings",
-                "next: bwlint audit --target spark a b/fine.py, "
-                "bwlint check --fix --diff --target spark a b/fine.py",
+                "next: bwlint audit --target spark a b/fine.py, bwlint check --fix --diff --target spark a b/fine.py",
             ],
         ),
         (["--quiet", "a", "b"], []),
