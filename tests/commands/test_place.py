@@ -48,7 +48,7 @@ def explain(text: str) -> tuple[int, str]:
     [
         ("p/pick.py:5", 0, " 1. fail  p/pick.py:5\n    pick (check at run time)\n"),
         ("p/pick.py:1", 0, "p/pick.py:1: this line names no chip"),
-        ("p/pick.py:7", 0, "p/pick.py:7: this line names no chip"),
+        ("p/pick.py:7", 0, "p/pick.py:7: check reports this:\n\nwarning[BW101] family-split: "),
         ("p/pick.py:99", 0, "p/pick.py:99: this line does not exist: the file ends at line 7"),
         ("p/broken.py:9", 0, "p/broken.py:9: not read: "),
         ("p/none.py:5", 2, "no such file: p/none.py (write FILE:LINE "),

@@ -75,17 +75,24 @@ def said(*shipments: Shipment, target: str = "spark", chips: tuple[str, ...] = (
         ),
         (
             Shipment("x-1.0.tar.gz", built="no wheel for Linux aarch64: it is built on your machine", own=(OUT,)),
-            f"has no wheel for {SPARK} on Linux aarch64; its own code turns it away in attention",
+            f"has no wheel for {SPARK} on Linux aarch64; its own code turns it away in attention (x/a.py)",
         ),
         # What the build makes and what the code then does, with what check finds where nothing is built.
         (
             Shipment(
                 "x-1.0.tar.gz", built="no wheel: it is built on your machine", own=(OUT, replace(OUT, does="made"))
             ),
-            f"has no wheel for {SPARK}, but its own build makes code for it; its own code turns it away in attention",
+            f"has no wheel for {SPARK}, but its own build makes code for it; its own code turns it away in attention"
+            " (x/a.py)",
         ),
-        (made("sm_120f", own=(OUT, FAULT)), f"runs on {SPARK} in part: its own code turns it away in attention"),
-        (made("ptx_80", own=(OUT,)), f"runs on {SPARK} by JIT alone, in part: its own code turns it away in attention"),
+        (
+            made("sm_120f", own=(OUT, FAULT)),
+            f"runs on {SPARK} in part: its own code turns it away in attention (x/a.py)",
+        ),
+        (
+            made("ptx_80", own=(OUT,)),
+            f"runs on {SPARK} by JIT alone, in part: its own code turns it away in attention (x/a.py)",
+        ),
         (made("sm_120f", own=(FAULT,)), f"runs on {SPARK}: its wheel has ready code for it"),
         (
             replace(ON_ARM, compiles=("Triton",), own=(FAULT,)),
@@ -167,7 +174,7 @@ def test_machines_that_differ() -> None:
     sources = Shipment("x-1.0.tar.gz", built="no wheel for Linux aarch64: it is built on your machine", own=(OUT,))
     assert said(shipments[0], sources, target="pro-6000", chips=("12.0",)) == (
         f"x 1.0 runs on {card}: its wheel has ready code for it. "
-        "It has no wheel on Linux aarch64; its own code turns it away in attention."
+        "It has no wheel on Linux aarch64; its own code turns it away in attention (x/a.py)."
     )
     alike = (made("sm_120", name=X86, machine="x86_64"), made("sm_120f"))
     assert (

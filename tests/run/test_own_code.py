@@ -123,12 +123,12 @@ def told(name: Path, data: bytes) -> tuple[str, list[tuple[str, str]]]:
         ),
         (
             {**ALL, "x/a.py": HIGHEST},
-            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in Tiled{OLDER}",
+            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in Tiled (x/a.py){OLDER}",
             [("out", "x/a.py:5")],
         ),
         (
             {**ALL, "x/a.py": REFUSED, "x/b.py": HIGHEST},
-            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in Tiled and a.py{OLDER}",
+            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in Tiled (x/b.py) and a.py{OLDER}",
             [("out", "x/a.py:3"), ("out", "x/b.py:5")],
         ),
         (
@@ -151,13 +151,13 @@ def told(name: Path, data: bytes) -> tuple[str, list[tuple[str, str]]]:
         ({**ALL, "x/a.py": PARTLY}, "runs on 12.0 and 12.1", []),
         (
             {**ALL, "x/a.py": LOOKUP},
-            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in name{OLDER}",
+            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in name (x/a.py){OLDER}",
             [("out", "x/a.py:7")],
         ),
         # One place stops what calls it, and is told once.
         (
             {**ALL, "x/a.py": STOPPED},
-            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in check{OLDER}",
+            f"runs on 12.0 and 12.1; its own code turns 12.0 and 12.1 away in check (x/a.py){OLDER}",
             [("out", "x/a.py:4")],
         ),
         ({**ALL, "x/tests/test_a.py": REFUSED}, "runs on 12.0 and 12.1", []),
@@ -172,6 +172,16 @@ def test_wheels(tmp_path: Path, files: dict[str, bytes], answer: str, own: list[
     name = tmp_path / "x-1.0-py3-none-manylinux_2_28_aarch64.whl"
     found, places = told(name, wheel(files))
     assert (found, sorted(places)) == (answer, own)
+
+
+JIT = b"""\
+import subprocess
+
+
+def build(source):
+    flags = ["-gencode=arch=compute_90a,code=sm_90a", "-O3"]
+    subprocess.run(["nvcc", *flags, source], check=True)
+"""
 
 
 @pytest.mark.parametrize(
@@ -212,6 +222,12 @@ def test_wheels(tmp_path: Path, files: dict[str, bytes], answer: str, own: list[
             "a source distribution: it is built on your machine; no device code in its sources;"
             f" its own code turns 12.0 and 12.1 away in a.py{OLDER}",
             [("out", "x/a.py:3")],
+        ),
+        (
+            {"x/__init__.py": b"", "x/jit.py": JIT},
+            "a source distribution: it is built on your machine; no device code in its sources;"
+            " its own build leaves 12.0 and 12.1 out (90a)",
+            [("build", "x/jit.py:5")],
         ),
     ],
 )

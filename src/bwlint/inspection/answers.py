@@ -97,7 +97,8 @@ def own_text(shipment: Shipment) -> Iterator[str]:
     for place in shipment.own:
         takes = f" and takes {cards(place.lets_in)}" if place.lets_in else ""
         # Classes of several modules may be called alike, and one of them be a profiler's.
-        file = f" ({'/'.join(PurePosixPath(place.path).parts[-2:])})" if place.does == "out" else ""
+        is_told = place.does != "out" or place.path.endswith(place.subject)
+        file = "" if is_told else f" ({'/'.join(PurePosixPath(place.path).parts[-2:])})"
         key = place.does, " and ".join(place.chips), place.library, takes
         subjects.setdefault(key, []).append(f"{place.subject}{file}")
     for (does, chips, library, takes), names in subjects.items():
