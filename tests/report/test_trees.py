@@ -93,3 +93,21 @@ def test_a_check_ends_with_a_verdict(
     result = CliRunner().invoke(app, ["check", "--no-cache", "--jobs", "1", *arguments], prog_name="bwlint")
     told = [line for line in result.stderr.splitlines() if not re.match(r"bwlint: (?:no|\d+) \w+.* in \d", line)]
     assert told == [f"bwlint: {line}" for line in ends] or (told == ["bwlint: nothing was scanned"] and not ends)
+
+
+@pytest.mark.parametrize(
+    ("flags", "built"),
+    [
+        ("arch=compute_90a,code=sm_90a", ", but all that is built here is for other chips"),
+        ("arch=compute_120a,code=sm_120a", ""),
+        ("arch=compute_80,code=compute_80", ""),
+    ],
+)
+def test_no_findings_is_no_promise_that_it_is_built(
+    flags: str, built: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "jit.py").write_text(f'FLAGS = ["-gencode={flags}"]\n')
+    monkeypatch.chdir(tmp_path)
+    arguments = ["check", "--no-cache", "--jobs", "1", "--target", "5090", "."]
+    result = CliRunner().invoke(app, arguments, prog_name="bwlint")
+    assert f"on RTX 5090 (12.0): no findings{built}; 1 place concerns the chip" in result.stderr

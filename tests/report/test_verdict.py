@@ -70,6 +70,14 @@ def test_of_many_kinds_three_are_named(
             "no findings; 1,812 places concern the chip: 46 are for you to judge",
         ),
         ("", "warning", {"questions": 1}, (), "no findings; 1 place concerns the chip: none is for you to judge"),
+        (
+            "",
+            "warning",
+            {"questions": 1, "questions_built_for_others": 1},
+            (),
+            "no findings, but all that is built here is for other chips; 1 place concerns the chip: none is for you to"
+            " judge",
+        ),
         ("", "warning", {}, (("a", "a socket"),), "no findings in what was read; 1 file skipped (a socket)"),
         ("", "warning", {}, (("a", "x\x1b"), ("b", "x\x1b")), "no findings in what was read; 2 files skipped (x\\x1b)"),
         (

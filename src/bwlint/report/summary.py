@@ -83,6 +83,9 @@ def beyond(report: Report) -> str:
     return f"bwlint: note: {words} --link-budget\n"
 
 
+_BUILT_ELSEWHERE = "questions_built_for_others"
+
+
 def looks(report: Report) -> str:
     """ "1,593 places concern the chip: 41 are for you to judge"; nothing where no row of the ledger was counted."""
     judged, left = report.stats.get("questions", 0), report.stats.get("questions_left", 0)
@@ -235,7 +238,8 @@ def _trouble(report: Report, shown: Severity) -> str:
     if not counts:
         new = "new " if report.stats.get("baselined") else ""
         kind = f"{shown}s" if report.findings else "findings"
-        return f"no {new}{kind}{' in what was read' if report.skipped else ''}"
+        built = ", but all that is built here is for other chips" if report.stats.get(_BUILT_ELSEWHERE) else ""
+        return f"no {new}{kind}{' in what was read' if report.skipped else ''}{built}"
     kinds = counts.most_common(None if len(counts) == _FEW_KINDS + 1 else _FEW_KINDS)
     (_, first), *_ = kinds
     told = [f"{count} {_where(category, report.targets)}" for category, count in kinds]

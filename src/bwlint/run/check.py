@@ -157,8 +157,15 @@ def _unjudged(gathered: Gathered, names: Names, carried: Sequence[Finding]) -> T
 
 
 def _left(gathered: Gathered, rows: tuple[Row, ...]) -> dict[str, int]:
-    """How many questions there are, and how many of them `bwlint audit` shows for somebody to decide."""
-    return {"questions": len(rows), "questions_left": len(left_to_decide(gathered, rows))} if rows else {}
+    """How many questions there are, how many of them `bwlint audit` shows for somebody to decide, and how many builds
+    there are for other chips, where none is for those that were asked about."""
+    if not rows:
+        return {}
+    asked = gathered.targets.names
+    built = [[dict(row.table).get(chip) for chip in asked] for row in rows if row.form == "build" and not row.rough]
+    others = 0 if any("yes" in answers for answers in built) else sum(set(one) == {"no"} for one in built)
+    counts = {"questions": len(rows), "questions_left": len(left_to_decide(gathered, rows))}
+    return counts | ({"questions_built_for_others": others} if others else {})
 
 
 def left_to_decide(gathered: Gathered, rows: Iterable[Row]) -> tuple[Row, ...]:
