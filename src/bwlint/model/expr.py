@@ -29,6 +29,7 @@ source                kind: a capability source spelled by a reader, see `evalua
 macro                 name, (argument, ...): the preprocessor's; what is not defined counts as 0
 defined               name of a macro
 static                key, (argument of a template, ...), name: a static member or function template of C++
+member                type, name, (argument, ...): a static member of a type that is an argument
 raise                 reason
 import                module, name or None
 function class        qualified name in this module

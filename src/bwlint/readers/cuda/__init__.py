@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bwlint.model.facts import Module
 from bwlint.readers import prune, release_parts
-from bwlint.readers.cuda import assembly, bodies, containers, given, granted, launches, peers
+from bwlint.readers.cuda import assembly, assumptions, bodies, containers, given, launches, peers
 from bwlint.readers.cuda.compiletime import CompileTime
 from bwlint.readers.cuda.given import ASKED, COMPARED
 from bwlint.readers.cuda.program import program
@@ -75,9 +75,9 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
         *launched,
         *launches.dependent(file),
         *peers.operations(file),
-        *granted.multiprocessors(file),
-        *granted.memory_questions(file),
-        *granted.fixed_digits(code),
+        *assumptions.multiprocessors(file),
+        *assumptions.memory_questions(file),
+        *assumptions.fixed_digits(code),
         *release_parts.operations(source, code.text),
     )
     return Module(

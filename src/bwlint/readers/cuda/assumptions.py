@@ -1,4 +1,4 @@
-"""What host code takes for granted: numbers of multiprocessors, NVML's answer on memory, two digits of a target."""
+"""What host code assumes: numbers of multiprocessors, NVML's answer on memory, two digits of a target."""
 
 from __future__ import annotations
 
