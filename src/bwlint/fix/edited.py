@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from bwlint.model.facts import Gate, Module, Operation
 from bwlint.model.findings import Edit
 from bwlint.readers import again
-from bwlint.sources.read import SourceText
+from bwlint.sources.read import SourceText, replaced
 
 MOST_KEPT = 8
 """Texts of which the facts are kept: a place is proved, then judged together with others, in turns."""
@@ -32,16 +32,6 @@ def edited(module: Module, text: str) -> Module:
 def apply(source: str, edits: Iterable[Edit]) -> str:
     """`source` after edits of one file. Of two that overlap the first wins, the other has to wait."""
     return replaced(source, _in_order(SourceText(source), edits))
-
-
-def replaced(source: str, places: Iterable[tuple[int, int, str]]) -> str:
-    """`source` with other texts between pairs of indexes, which come in order."""
-    pieces: list[str] = []
-    position = 0
-    for start, end, text in places:
-        pieces += [source[position:start], text]
-        position = end
-    return "".join([*pieces, source[position:]])
 
 
 def _in_order(text: SourceText, edits: Iterable[Edit]) -> Iterator[tuple[int, int, str]]:

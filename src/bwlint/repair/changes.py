@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bwlint.model.findings import Edit
-from bwlint.report.patches import replaced
-from bwlint.sources.read import SourceText
+from bwlint.sources.read import SourceText, replaced
 
 
 @dataclass(frozen=True, slots=True, order=True)

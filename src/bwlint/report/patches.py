@@ -11,7 +11,7 @@ from io import StringIO
 
 from bwlint.model.findings import Edit, Finding
 from bwlint.report import Lines
-from bwlint.sources.read import SourceText
+from bwlint.sources.read import SourceText, replaced
 
 _CONTEXT = 3
 """Lines before and after a change."""
@@ -61,15 +61,6 @@ def hunks_of(source: SourceText, old: Sequence[bytes], edits: Sequence[Edit]) ->
     new = [*old[:first], *_encoded(replaced(text[:stop], changes)[begin:]), *old[first + count :]]
     found = [part for group in near(blocks(old, new, text, changes)) for part in _parted(old, group)]
     return b"".join(hunks(old, found)).decode("utf-8", "surrogatepass")
-
-
-def replaced(source: str, places: Iterable[tuple[int, int, str]]) -> str:
-    """`source` with other texts between pairs of indexes, which come in order."""
-    pieces, position = [], 0
-    for start, end, text in places:
-        pieces += [source[position:start], text]
-        position = end
-    return "".join([*pieces, source[position:]])
 
 
 def _encoded(text: str) -> list[bytes]:

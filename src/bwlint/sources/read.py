@@ -7,7 +7,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -150,6 +150,16 @@ def why(error: OSError | ValueError) -> str:
     if error.errno == errno.ELOOP:
         return "symlink loop"
     return (error.strerror or str(error)).lower()
+
+
+def replaced(source: str, places: Iterable[tuple[int, int, str]]) -> str:
+    """`source` with other texts between pairs of indexes, which come in order."""
+    pieces: list[str] = []
+    position = 0
+    for start, end, text in places:
+        pieces += [source[position:start], text]
+        position = end
+    return "".join([*pieces, source[position:]])
 
 
 class SourceText:

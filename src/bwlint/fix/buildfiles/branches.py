@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bwlint.fix.buildfiles.spellings import Piece
-from bwlint.fix.edited import replaced
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.readers.buildfiles import is_cmake
 from bwlint.readers.buildfiles.cmake_syntax import commands
+from bwlint.sources.read import replaced
 
 _SHELL = (".sh", ".bash")
 _LADDER = re.compile(
