@@ -14,7 +14,7 @@ from bwlint.model.facts import Path
 DEVICE = re.compile(
     rf"capabilit|compute_?cap|compute_version|(?:^|_)arch(?:_|s?$)|{IN_NAMES}[0-9]|(?:^|_)sm_(?:version|major|minor|arch)"
     r"|(?:^|_)(?:cc|sm|cap|major|minor)(?:_|s?$)|blackwell|hopper|ampere|(?:^|_)ada(?:_|$)|device_sm"
-    r"|get_device_properties|device_capacity|get_device_name|DeviceGetName|shared_memory_per_block|^Arch$|cuda_arch|family_of",
+    r"|get_device_properties|get_device_name|DeviceGetName|shared_memory_per_block|^Arch$|cuda_arch|family_of",
     re.IGNORECASE,
 )
 """Identifiers of conditions worth evaluating."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
 
 from bwlint.evaluate.names import DEVICE, SKIPPING_MARKS
-from bwlint.evaluate.sources import PRINTING_CALLS, asks_smi
+from bwlint.evaluate.sources import PRINTING_CALLS, asking_names, asks_smi
 from bwlint.model.expr import Expr, Span
 from bwlint.model.naming import spoken
 
@@ -139,7 +139,9 @@ class Reads:
     def device_word(self, name: str) -> bool:
         found = self._words.get(name)
         if found is None:
-            found = self._words[name] = bool(DEVICE.search(spoken(name)) or name in self._helpers)
+            found = self._words[name] = bool(
+                DEVICE.search(spoken(name)) or name in self._helpers or name in asking_names()
+            )
         return found
 
     def know(self, word: str) -> None:
