@@ -75,6 +75,7 @@ def test_operators(source: str, expected: str) -> None:
         ("*p == 3", "(cmp == p 3)"),
         ('"a" "b"', "'ab'"),
         ("nullptr", "None"),
+        ("std::nullopt", "None"),
     ],
 )
 def test_names_calls_and_templates(source: str, expected: str) -> None:

@@ -83,6 +83,51 @@ def test_what_becomes_of_the_other_member_decides(tmp_path: Path, code: str, sev
     assert all(said in draft.message for draft in found)
 
 
+LADDER = "def pick():\n    if cap == (9, 0):\n        return 'sm90'\n    if cap == (12, 0):\n        return {own}\n    return {end}\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "end", "severity"),
+    [
+        ("'sm120'", "''", "warning"),
+        ("fast", "[]", "warning"),
+        ("('a', 'b')", "()", "warning"),
+        ("4", "2", "note"),
+        ("['a']", "['b']", "note"),
+        ("''", "''", None),
+        ("'SM120 is not supported'", "''", "warning"),
+    ],
+)
+def test_nothing_is_an_answer_where_the_other_member_gets_something(
+    tmp_path: Path, own: str, end: str, severity: str | None
+) -> None:
+    code = LADDER.format(own=own, end=end)
+    found = drafts(tmp_path, {"m.py": HEAD + code}, "family-split")
+    assert [draft.severity for draft in found] == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("end", "severity"),
+    [
+        ("{}", "warning"),
+        ("std::nullopt", "warning"),
+        ("nullptr", "warning"),
+        ('""', "warning"),
+        ("kGeneric", "note"),
+        ("{kGeneric}", "note"),
+    ],
+)
+def test_an_empty_object_of_cpp_is_nothing(tmp_path: Path, end: str, severity: str) -> None:
+    code = (
+        'constexpr std::string_view kPre = "pre_sm90", kSm90 = "sm90", kSm120 = "sm120";\n'
+        "Name pick(int arch, bool legacy)\n{\n    if (legacy || arch < 900) {\n        return kPre;\n    }\n"
+        "    if (arch == 900) {\n        return kSm90;\n    }\n"
+        f"    if (arch == 1200) {{\n        return kSm120;\n    }}\n    return {end};\n}}\n"
+    )
+    found = drafts(tmp_path, {"m.cu": code}, "family-split")
+    assert [draft.severity for draft in found] == [severity]
+
+
 ASKED = {
     "p/__init__.py": "",
     "p/helper.py": "import torch\n\n\ndef is_sm120():\n    return torch.cuda.get_device_capability() == (12, 0)\n",

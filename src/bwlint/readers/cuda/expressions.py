@@ -253,6 +253,8 @@ class _ExpressionParser:
         if part is not None and self._peek() == "(":
             inner = self._arguments()
             return Expr("index", (inner[0], const(int(part[1]))), self._span(first)) if inner else self._unknown(first)
+        if name == "std::nullopt":
+            return const(None, self._span(first))
         return self.resolve(name, self._span(first))
 
     def _template(self) -> str:

@@ -94,7 +94,8 @@ class Cut:
         """Whether that is an error, a no, or an arm whose text says that it is one."""
         side = self.turned_away
         in_words = not side.rest and any(_TURNED_AWAY.search(text.text) for text in side.texts)
-        return refuses(side) or answers_no(side) or self.judged.gate.is_a("assert", "skipif") or in_words
+        nothing = _returns_nothing(side, self.judged.working if side is self.judged.other else self.judged.other)
+        return refuses(side) or answers_no(side) or nothing or self.judged.gate.is_a("assert", "skipif") or in_words
 
 
 def names_members(judged: Judged) -> bool:
@@ -130,13 +131,25 @@ def decides(judged: Judged) -> bool:
     gate = judged.gate
     if gate.is_a("list", "assert", "skipif") or refuses(gate.yes) or refuses(gate.no):
         return True
-    for side in (gate.yes, gate.no):
+    for side, other in ((gate.yes, gate.no), (gate.no, gate.yes)):
         value = side.value
         if value is not None and value.op == "const" and (value.args[0] is None or isinstance(value.args[0], bool)):
+            return True
+        if _returns_nothing(side, other):
             return True
         if side.ends == "return" and value is not None and value.op == "fstr":
             return True
     return gate.kind == "condition" and gate.yes.ends == "continue"
+
+
+def _returns_nothing(side: Side, other: Side) -> bool:
+    """Whether a side returns an empty text, list or, in C++, object (`return {};`), and the other one something."""
+    is_thing = other.ends == "return" and not _is_empty(other.value) and not answers_no(other)
+    return is_thing and side.ends == "return" and _is_empty(side.value)
+
+
+def _is_empty(value: Expr | None) -> bool:
+    return value is not None and (value.args[:1] == ("",) if value.op == "const" else value.args[:1] == ((),))
 
 
 def _exact_build(context: Context, cut: Cut) -> Weight | None:
