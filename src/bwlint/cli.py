@@ -376,8 +376,8 @@ def inspect(ctx: click.Context, /, **options: Any) -> None:
     """Say which chips can run THINGS: wheels, shared objects, cubins, fatbins, PTX, archives, folders of them, or
     pypi:NAME[==VERSION].
 
-    Packages are downloaded and read. They are never installed, loaded or run. Exit codes are those of check; 3 also
-    if one of THINGS could not be read at all.
+    Packages are downloaded and read. They are never installed, loaded or run. Exit codes are those of check; 1 also
+    if one of THINGS does not run on a card of --card, 3 also if one of several could not be read at all.
     """
     _run(ctx, options)
 

@@ -607,7 +607,10 @@ def run(*arguments: str) -> Result:
         (["exact.so", "--target", "sm_120"], 0),
         (["exact.so", "--target", "12.1"], 1),
         (["fine.so", "--target", "sm_90"], 1),
-        (["x86.so", "--target", "12.1"], 0),
+        (["x86.so", "--target", "12.1"], 1),
+        (["x86.so", "--target", "12.1", "--fail-on", "never"], 0),
+        (["x86.so", "--target", "12.1", "--exit-zero"], 0),
+        (["x86.so", "--target", "12.0"], 0),
         # Usage.
         ([], 2),
         (["missing.so"], 2),

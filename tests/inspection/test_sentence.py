@@ -14,7 +14,7 @@ from bwlint.binaries.operations import operations
 from bwlint.binaries.shipments import Assembler, OwnPlace, Shipment
 from bwlint.chips import ChipSet
 from bwlint.cli import app
-from bwlint.inspection.answers import sentences
+from bwlint.inspection.answers import verdicts
 from bwlint.model.findings import Skipped
 
 X86, ARM = "x-1.0-cp312-cp312-linux_x86_64.whl", "x-1.0-cp312-cp312-linux_aarch64.whl"
@@ -32,7 +32,7 @@ def made(*units: str, **changes: object) -> Shipment:
 
 
 def said(*shipments: Shipment, target: str = "spark", chips: tuple[str, ...] = ("12.1",)) -> str:
-    return "\n".join(sentences(shipments, ChipSet.of(*chips), (target,)))
+    return "\n".join(verdict.sentence for verdict in verdicts(shipments, ChipSet.of(*chips), (target,)))
 
 
 @pytest.mark.parametrize(
@@ -128,6 +128,28 @@ def said(*shipments: Shipment, target: str = "spark", chips: tuple[str, ...] = (
 )
 def test_on_one_card(shipment: Shipment, expected: str) -> None:
     assert said(shipment) == f"x 1.0 {expected}."
+
+
+@pytest.mark.parametrize(
+    ("shipments", "runs"),
+    [
+        ((made("sm_120f"),), "yes"),
+        ((made("ptx_80"),), "yes"),
+        ((made("sm_120f", own=(FAULT,)),), "yes"),
+        ((made("sm_120f", "sm_80 sm_90: _Z4gemmv"),), "in part"),
+        ((made("sm_120f", own=(OUT,)),), "in part"),
+        ((made("sm_120a"),), "no"),
+        ((made("sm_120f", requires=(("torch", "==2.4.0"),)),), "no"),
+        ((Shipment("x-1.0-py3-none-any.whl", missing="no wheel"),), "no"),
+        ((made("sm_120f"), made("sm_120a")), "no"),
+        ((ON_ARM,), "unknown"),
+        ((replace(ON_ARM, compiles=("Triton",)),), "unknown"),
+        ((Shipment("x-1.0.tar.gz", built="no wheel: it is built on your machine"),), "unknown"),
+    ],
+)
+def test_the_verdict_is_that_of_the_worst_build(shipments: tuple[Shipment, ...], runs: str) -> None:
+    (verdict,) = verdicts(shipments, ChipSet.of("12.1"), ("spark",))
+    assert (verdict.package, verdict.chip, verdict.runs) == ("x 1.0", "12.1", runs)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_an_inspection_follows_the_schema(
 
 def test_the_contract(rich_inspection: Inspection) -> None:
     log = log_of(rich_inspection)
-    told = "findings sentences shipments skipped stats suppressed targets tool version"
+    told = "findings sentences shipments skipped stats suppressed targets tool verdicts version"
     assert list(log) == told.split()
     assert (log["version"], log["targets"]) == (1, ["12.0", "12.1"])
     wheel, missing, empty = log["shipments"]

@@ -288,13 +288,26 @@ class Flaw:
     claims: tuple[Claim, ...] = ()
 
 
+Runs = Literal["yes", "in part", "no", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a package runs on a chip, of several builds the worst, and the sentence that says why."""
+
+    package: str
+    chip: str
+    runs: Runs
+    sentence: str
+
+
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """All that one `bwlint inspect` has to say. `answers` is a sentence a shipment, `sentences` one for each package on
+    """All that one `bwlint inspect` has to say. `answers` is a sentence a shipment, `verdicts` one for each package on
     each card; `asked` are names of chips."""
 
     asked: tuple[str, ...]
     shipments: tuple[Shipment, ...]
     answers: tuple[str, ...]
     report: Report
-    sentences: tuple[str, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()

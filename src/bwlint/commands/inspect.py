@@ -37,10 +37,12 @@ def run(options: dict[str, Any]) -> int:
     if found.failures or (options["strict"] and report.skipped):
         return WRONG
     if found.scanned == 0:
-        for folder in map(visible, filter(os.path.isdir, options["things"])):
-            say(f"bwlint: no wheel and no library in {folder}; bwlint check {folder} reads its source\n")
+        for thing in map(visible, filter(os.path.exists, options["things"])):
+            say(f"bwlint: no built code in {thing}; bwlint check {thing} reads its source\n")
         return nothing()
-    if at_least(report, found.fail_on).findings and not options["exit_zero"]:
+    asked = options["target"] and found.fail_on != "never"
+    fails = asked and any(verdict.runs == "no" for verdict in found.inspection.verdicts)
+    if (fails or at_least(report, found.fail_on).findings) and not options["exit_zero"]:
         return FOUND
     for name in found.unjudged:
         say(f"bwlint: found nothing to check in {visible(name)}\n")
@@ -50,7 +52,8 @@ def run(options: dict[str, Any]) -> int:
 def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str]:
     """The report of an inspection, as it is asked for; a long one in pieces."""
     inspection = replace(found.inspection, report=at_least(found.inspection.report, found.severity))
-    how, sentences = setting(options), inspection.sentences if options["target"] else ()
+    how = setting(options)
+    sentences = [verdict.sentence for verdict in inspection.verdicts] if options["target"] else []
     if options["form"] in ("json", "html"):
         pieces = inspection_json.pieces(inspection, how, options["kernels"])
         if options["form"] == "json":

@@ -13,11 +13,11 @@ from pathlib import Path, PurePosixPath
 from bwlint.binaries.allowance import Allowance, Exhausted
 from bwlint.binaries.library import is_bare, joined, read_library
 from bwlint.binaries.operations import operations
-from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, Flaw, Inspection, OwnPlace, Shipment
+from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, Flaw, Inspection, OwnPlace, Shipment, Verdict
 from bwlint.chips import ChipSet, group, parse_targets
 from bwlint.chips.hosts import ARM, X86
 from bwlint.chips.wording import listed
-from bwlint.inspection.answers import answer, parts, sentences
+from bwlint.inspection.answers import answer, parts, verdicts
 from bwlint.inspection.origins import Origin, origins
 from bwlint.inspection.run_time import RunTime, is_assembler, is_program, is_source
 from bwlint.model.findings import WHOLE_FILE, FailOn, Finding, Report, Severity, Skipped
@@ -95,7 +95,7 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
     findings: list[Finding] = []
     skipped: list[Skipped] = []
     failures: list[str] = []
-    told: list[str] = []
+    told: list[Verdict] = []
     platforms = request.platforms or tuple(host for name, host in _HOSTS if asked <= group(name))
     allowance = Allowance()
     with ExitStack() as stack:
@@ -114,7 +114,7 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
                     skipped += unread
             except SourceError as error:
                 failures.append(f"{error}{''.join(map(package_hint, things))}")
-            told += sentences(shipments[before:], asked, request.target)
+            told += verdicts(shipments[before:], asked, request.target)
     if failures and not shipments:
         raise UsageError("\n".join(failures))
     report = Report(asked.names, tuple(findings), tuple(skipped), (), _stats(shipments))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -13,7 +13,15 @@ from pathlib import PurePosixPath
 from bwlint.binaries.library import is_bare
 from bwlint.binaries.needs import dotted, faults
 from bwlint.binaries.operations import is_spare, kernels_beside
-from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, KernelOperation, Shipment, main_reason
+from bwlint.binaries.shipments import (
+    NO_LINES,
+    DeviceLibrary,
+    KernelOperation,
+    Runs,
+    Shipment,
+    Verdict,
+    main_reason,
+)
 from bwlint.chips import Chip, ChipSet, siblings
 from bwlint.chips import chip as chip_of
 from bwlint.chips.cards import card, cards
@@ -341,13 +349,32 @@ _OF_WHEELS = {
     "runs on {} by JIT alone": ": its wheel has PTX for it, which the driver compiles at first use",
 }
 _NO_BUILT = "no built code runs on "
+_WORST_FIRST: tuple[Runs, ...] = ("no", "in part", "unknown", "yes")
+_BEGINNINGS: dict[str, Runs] = {
+    "cannot be installed": "no",
+    "does not": "no",
+    "runs ": "yes",
+    "compiles for": "yes",
+}
+"""How the clauses begin that say whether something runs; what begins otherwise leaves it open."""
+_BUT = ("in part", ", but ", "with another build")
 
 
-def sentences(shipments: Sequence[Shipment], asked: ChipSet, said: Sequence[str]) -> Iterator[str]:
-    """A sentence for each package of one argument and each card; `said` are the cards as the user wrote them."""
+def verdicts(shipments: Sequence[Shipment], asked: ChipSet, said: Sequence[str]) -> Iterator[Verdict]:
+    """One for each package of one argument and each card; `said` are the cards as the user wrote them."""
     for name, group in _packages(shipments).items():
         for chip in asked:
-            yield f"{name} {_of_machines(group, chip, said)}."
+            phrases = _phrases(group, chip, card(chip, said))
+            runs = min(map(_runs, phrases), key=_WORST_FIRST.index)
+            yield Verdict(name, chip.name, runs, f"{name} {_of_machines(phrases, card(chip, said))}.")
+
+
+def _runs(phrase: str) -> Runs:
+    clause = phrase.partition(": ")[0]
+    for words, runs in _BEGINNINGS.items():
+        if phrase.startswith(words):
+            return "in part" if runs == "yes" and any(but in clause for but in _BUT) else runs
+    return "unknown"
 
 
 def _packages(shipments: Sequence[Shipment]) -> dict[str, list[Shipment]]:
@@ -380,14 +407,19 @@ def _named(file: str) -> str:
     return f"{sources} {version}"
 
 
-def _of_machines(shipments: Sequence[Shipment], chip: Chip, said: Sequence[str]) -> str:
-    """What is true on the machines that have the card; of several each in a sentence."""
-    asked, its = ChipSet.of(chip.name), card(chip, said)
+def _phrases(shipments: Sequence[Shipment], chip: Chip, its: str) -> dict[str, Shipment]:
+    """What is true on the machines that have the card, each with the first build that it is true of."""
+    asked = ChipSet.of(chip.name)
     there = [one for one in shipments if one.judged(asked)] or list(shipments)
     telling = [one for one in there if one.libraries or one.compilers or one.compiles or one.built or one.missing]
     phrases: dict[str, Shipment] = {}
     for shipment in telling or [one for one in there if not one.elsewhere] or there:
         phrases.setdefault(_phrase(shipment, chip, its), shipment)
+    return phrases
+
+
+def _of_machines(phrases: Mapping[str, Shipment], its: str) -> str:
+    """The same as text; of several machines each in a sentence."""
     (told, first), *others = phrases.items()
     for phrase, one in others:
         name = "it" if _named(one.name) == _named(first.name) else _named(one.name)

@@ -29,7 +29,10 @@ def pieces(inspection: Inspection, setting: Setting, kernels: bool = False) -> I
         {**_shipment(shipment), "answer": answer, "judged": list(judged(inspection, shipment))}
         for shipment, answer in zip(inspection.shipments, inspection.answers, strict=True)
     ]
-    rest = {**picked(inspection, "sentences"), "targets": list(inspection.asked), "shipments": shipments}
+    sentences = [verdict.sentence for verdict in inspection.verdicts]
+    verdicts = [picked(verdict, "package", "chip", "runs") for verdict in inspection.verdicts]
+    told = {"sentences": sentences, "verdicts": verdicts}
+    rest = {**told, "targets": list(inspection.asked), "shipments": shipments}
     frame = dumps({**document(inspection.report, setting), **rest}).split(_NO_LIBRARIES)
     yield frame[0]
     for shipment, after in zip(inspection.shipments, frame[1:], strict=True):

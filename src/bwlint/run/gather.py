@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
@@ -24,7 +24,7 @@ from bwlint.sources import disk, faults
 from bwlint.sources.held import scratch_folder
 from bwlint.sources.ignore import Matcher
 from bwlint.sources.kinds import BINARY, kind_of
-from bwlint.sources.pypi import PREFIX, SourceError, is_package, open_packages, package_hint
+from bwlint.sources.pypi import PREFIX, SourceError, Unpacked, is_package, open_packages, package_hint
 from bwlint.sources.read import given
 from bwlint.sources.texts import Names, Texts
 from bwlint.sources.tree import package_root
@@ -240,17 +240,9 @@ def _common_folder(paths: Sequence[str]) -> str:
     return common if disk.is_folder(common) else os.path.dirname(common)
 
 
-def _wheels_in(paths: Iterable[str]) -> list[str]:
-    """The wheels that lie in folders, as in `dist`: what is meant where nothing else is there to be read."""
-    folders = (path for path in paths if disk.is_folder(path))
-    files = (os.path.join(path, entry.name) for path in folders for entry in disk.entries(path))
-    return sorted(file for file in files if file.endswith(".whl") and is_package(file))
-
-
 def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack, advance: Advance) -> Found:
     paths: list[str | Mount] = []
-    wheels: list[tuple[str, str]] = []
-    refused: list[Skipped] = []
+    wheels: list[Unpacked] = []
     for path in request.paths:
         if not is_package(path):
             paths.append(path)
@@ -260,20 +252,38 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack, adv
             opened = tuple(open_packages(path, scratch_folder(stack)))
         except SourceError as error:
             raise UsageError(str(error)) from None
-        for unpacked in opened:
-            paths.append(unpacked.mount)
-            wheels.append((unpacked.mount.reported, str(unpacked.archive)))
-            refused += unpacked.skipped
+        paths += [unpacked.mount for unpacked in opened]
+        wheels += opened
     found = discover(paths, use_gitignore=request.use_gitignore, force_exclude=request.force_exclude)
     if found.errors:
         lines = (f"{visible(one.path)}: {one.reason}{package_hint(one.path)}" for one in found.errors)
         raise UsageError("\n".join(lines))
-    settings.mounts = tuple(disk.real(path.real) + os.sep for path in paths if isinstance(path, Mount))
-    shipped = [] if found.files or found.skipped or wheels else _wheels_in(request.paths)
-    if shipped:
-        return _discovered(replace(request, paths=tuple(shipped)), settings, stack, advance)
-    files = tuple(file for file in found.files if not settings.is_excluded(file))
-    return Found(files, (*refused, *found.skipped), settings.mounts, tuple(wheels), found.ignored)
+    beside, damaged = _beside(found.wheels, request.paths, stack, advance)
+    inside = discover([unpacked.mount for unpacked in beside])
+    wheels += beside
+    settings.mounts = tuple(disk.real(unpacked.mount.real) + os.sep for unpacked in wheels)
+    files = tuple(file for file in (*found.files, *inside.files) if not settings.is_excluded(file))
+    refused = (*(skip for unpacked in wheels for skip in unpacked.skipped), *damaged)
+    archives = tuple((unpacked.mount.reported, str(unpacked.archive)) for unpacked in wheels)
+    return Found(files, (*refused, *found.skipped, *inside.skipped), settings.mounts, archives, found.ignored)
+
+
+def _beside(
+    wheels: Sequence[str], named: Sequence[str], stack: ExitStack, advance: Advance
+) -> tuple[list[Unpacked], list[Skipped]]:
+    """The wheels of named folders, as `dist`, that were not named themselves, and those that could not be read."""
+    known = {disk.real(path) for path in named}
+    opened: list[Unpacked] = []
+    damaged: list[Skipped] = []
+    for path in wheels:
+        if disk.real(path) in known:
+            continue
+        advance("unpacking", 0, 0)
+        try:
+            opened += open_packages(path, scratch_folder(stack))
+        except SourceError as error:
+            damaged.append(Skipped(path, str(error).removeprefix(f"{path}: ")))
+    return opened, damaged
 
 
 def _from_stdin(request: CheckRequest, data: bytes, settings: Settings) -> tuple[Found, Collected]:

@@ -60,7 +60,7 @@ class Discovery:
     """`errors` are arguments that do not exist; `skipped` is what exists and cannot be read.
 
     `complete` says that the walk came to its end. `ignored` counts what ignore files leave out: folders, and files of
-    a known kind outside them.
+    a known kind outside them. `wheels` lie in a folder that was named itself, as `dist`: paths for reports.
     """
 
     files: tuple[SourceFile, ...]
@@ -68,6 +68,7 @@ class Discovery:
     errors: tuple[Skipped, ...]
     complete: bool = True
     ignored: int = 0
+    wheels: tuple[str, ...] = ()
 
 
 def discover(
@@ -86,7 +87,8 @@ def discover(
     for path in paths:
         walk.argument(path if isinstance(path, Mount) else Mount(path, path), mounted=isinstance(path, Mount))
     skipped = sorted(set(walk.skipped), key=lambda skip: (skip.path, skip.reason))
-    return Discovery(tuple(walk.files), tuple(skipped), tuple(walk.errors), not walk.is_cut, walk.ignored)
+    wheels = tuple(sorted(walk.wheels))
+    return Discovery(tuple(walk.files), tuple(skipped), tuple(walk.errors), not walk.is_cut, walk.ignored, wheels)
 
 
 class _Folder(NamedTuple):
@@ -113,6 +115,7 @@ class _FolderWalk:
         self.files: list[SourceFile] = []
         self.skipped: list[Skipped] = []
         self.errors: list[Skipped] = []
+        self.wheels: list[str] = []
         self._use_gitignore = use_gitignore
         self._force_exclude = force_exclude
         self._seen: set[str] = set()
@@ -187,15 +190,16 @@ class _FolderWalk:
         inside = _Folder(as_base(folder.reported), as_base(folder.real), rules, root, folder.is_ignored)
         for entry in entries:
             try:
-                self._entry(entry, inside, stack)
+                self._entry(entry, inside, stack, is_top=is_top)
             except OSError as error:
                 self._skip(inside.reported + entry.name, why(error))
 
-    def _entry(self, entry: os.DirEntry[str], inside: _Folder, stack: list[_Folder]) -> None:
+    def _entry(self, entry: os.DirEntry[str], inside: _Folder, stack: list[_Folder], *, is_top: bool) -> None:
         kind = kind_of(entry.name)
         is_link = entry.is_symlink()
         is_folder = not is_link and entry.is_dir(follow_symlinks=False)
-        if not (kind or is_link or is_folder) or is_unread(entry.name):
+        is_wheel = is_top and entry.name.endswith(".whl")
+        if not (kind or is_link or is_folder or is_wheel) or is_unread(entry.name):
             return
         real = inside.real + entry.name
         is_out = inside.is_ignored or is_ignored(inside.rules, real, is_folder=is_folder)
@@ -207,6 +211,8 @@ class _FolderWalk:
             self._links.append(_Link(reported, real))
         elif is_folder:
             stack.append(_Folder(reported, real, inside.rules, inside.root, is_out))
+        elif is_wheel and entry.is_file(follow_symlinks=False):
+            self.wheels.append(_printable(reported))
         elif entry.is_file(follow_symlinks=False):
             self._add(SourceFile(_printable(reported), real, kind or "", inside.root))
         else:
