@@ -182,6 +182,22 @@ def test_callers_leave_it_open(tmp_path: Path, name: str) -> None:
     assert severities(run(folder / "pkg/kernel.py")) == {"warning"}
 
 
+@pytest.mark.parametrize(
+    ("name", "where", "expected"),
+    [
+        ("attend", "tests/test_kernel.py", {"warning"}),
+        ("attend", "pkg/user.py", set()),
+        ("_attend", "tests/test_kernel.py", {"warning"}),
+    ],
+)
+def test_what_tests_alone_use_has_users_besides(tmp_path: Path, name: str, where: str, expected: set[str]) -> None:
+    imports = f"from pkg.kernel import {name}\nfrom pkg.sm import is_sm100\n"
+    guarded = f"{imports}def test_it():\n    if is_sm100():\n        {name}(1)\n"
+    folder = project(tmp_path, {"pkg/kernel.py": KERNEL.replace("_attend(q)", f"{name}(q)"), where: guarded})
+    assert severities(run(folder)) == expected
+    assert severities(run(folder / "pkg")) == expected
+
+
 @pytest.mark.parametrize(("levels", "severity"), [(5, None), (25, None), (32, "warning")])
 def test_callers_of_callers_are_followed_so_far(tmp_path: Path, levels: int, severity: str | None) -> None:
     between = "".join(f"def _f{number}(q):\n    return _f{number - 1}(q)\n" for number in range(1, levels))

@@ -33,7 +33,7 @@ from bwlint.sources.search import Hit, Search, search_of
 from bwlint.sources.tree import is_project, module_name
 from bwlint.sources.walk import SourceFile
 from bwlint.world.budget import Budget
-from bwlint.world.gates import Judged, refuses_others
+from bwlint.world.gates import TEST_FILE, Judged, refuses_others
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 
@@ -228,7 +228,7 @@ class Arrivals:
         if outer is not None:
             defined = both(defined, self._made(file, scope, outer))
         others = self._has_other_users(file, scope, outer)
-        used = ANY if others else self._of_uses(self._uses(file, scope, outer))
+        used = ANY if others else self._of_uses(self._uses(file, scope, outer), is_shipped=not _is_test(file))
         if not self._targets <= used.chips and scope.kind == "class" and self._learned_by_base(file, scope):
             used = ANY
         defined = both(defined, used)
@@ -289,8 +289,18 @@ class Arrivals:
                 known.append((base.module, base.body))
                 yield from ((base.module, f"{base.body.qualname}.{making}") for making in _MAKING)
 
-    def _of_uses(self, uses: Iterator[tuple[_MentioningFile, Occurrence]]) -> Arrival:
-        return together((self._by_use(file, use) for file, use in uses), self._targets, MAX_USES)
+    def _of_uses(self, uses: Iterator[tuple[_MentioningFile, Occurrence]], *, is_shipped: bool = False) -> Arrival:
+        """What all uses let through. What is shipped has users besides, where tests alone are seen to use it."""
+        in_tests_alone = is_shipped
+
+        def arrivals() -> Iterator[Arrival]:
+            nonlocal in_tests_alone
+            for file, use in uses:
+                in_tests_alone = in_tests_alone and _is_test(file)
+                yield self._by_use(file, use)
+
+        found = together(arrivals(), self._targets, MAX_USES)
+        return ANY if in_tests_alone else found
 
     def _by_use(self, file: _MentioningFile, use: Occurrence) -> Arrival:
         found = self._reaching(file, use.at, use.qualname)
@@ -485,6 +495,10 @@ def together(uses: Iterator[Arrival], targets: ChipSet, most: int = sys.maxsize)
 
 def both(first: Arrival, second: Arrival) -> Arrival:
     return Arrival(first.chips & second.chips, tuple(dict.fromkeys((*first.stops, *second.stops))))
+
+
+def _is_test(file: _MentioningFile) -> bool:
+    return TEST_FILE.search(file.real.removeprefix(file.root)) is not None
 
 
 def _called_by_name_alone(file: _MentioningFile, name: str, owner: NameScope) -> bool:
