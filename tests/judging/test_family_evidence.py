@@ -194,3 +194,23 @@ def test_what_is_behind_is_for_one_member(tmp_path: Path, chips: str, strength: 
     context = analysed(tmp_path, {"m.py": code}, rows=(row,)).context
     ((gate,),) = context.judged.values()
     assert against(context, gate, ChipSet.of("12.0"), ChipSet.of("12.1")) == said
+
+
+BOUND = {
+    "CMakeLists.txt": 'project(p LANGUAGES CXX CUDA)\nset(CMAKE_CUDA_ARCHITECTURES "{}")\nadd_library(p_c MODULE csrc/ops.cu)\n',
+    "csrc/ops.cu": "#include <torch/extension.h>\n__global__ void k(float* d) { d[0] = 1.f; }\n"
+    "torch::Tensor gemm_sm120(torch::Tensor a) {\n  k<<<1, 1>>>(a.data_ptr<float>());\n  return a;\n}\n"
+    'PYBIND11_MODULE(_C, m) {\n  m.def("gemm_sm120", &gemm_sm120);\n}\n',
+    "p/__init__.py": "",
+    "p/m.py": "import torch\nfrom . import _C\n\ndef gemm(a):\n    if torch.cuda.get_device_capability() == (12, 0):\n"
+    "        return _C.gemm_sm120(a)\n    raise RuntimeError('SM120 only')\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("targets", "how"),
+    [("100a;120a", "unsafe"), ("120a", "unsafe"), ("120f", "safe"), ("120a;121a", "safe"), ("120", "safe")],
+)
+def test_what_is_built_for_one_part_alone_is_behind_it(tmp_path: Path, targets: str, how: str) -> None:
+    files = {**BOUND, "CMakeLists.txt": BOUND["CMakeLists.txt"].format(targets)}
+    assert split_of(tmp_path, files)[0] == how

@@ -18,7 +18,7 @@ from bwlint.chips.wording import plain
 from bwlint.evaluate.values import CHIPS
 from bwlint.judging.behind import got
 from bwlint.judging.context import Context
-from bwlint.judging.siblings import Admission, asking
+from bwlint.judging.siblings import Admission, asking, built_without
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Gate, Hop, Module, Side
 from bwlint.model.kinds import ANSWERS, LISTED
@@ -60,7 +60,8 @@ def against(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -
     for need in context.evidence.of(judged.module, judged.working):
         if need.strength == PROOF and held & need.legal and missing - need.legal:
             return f"`{need.use.name.rpartition('.')[2]}`, which is behind the test, is for {need.legal}"
-    return None
+    built = built_without(context, judged, held, missing)
+    return f"`{built.name}`, which is behind the test, is compiled for {built.chips}" if built is not None else None
 
 
 def only_refused(judged: Judged) -> bool:

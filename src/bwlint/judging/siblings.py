@@ -12,6 +12,7 @@ from bwlint.model.expr import walk_through
 from bwlint.model.facts import Gate, Hop, Module, Side, Use
 from bwlint.model.kinds import ANSWERS
 from bwlint.sources.tree import module_name
+from bwlint.world.builds import loads
 from bwlint.world.gates import Judged
 from bwlint.world.libraries import named_for_others
 from bwlint.world.proofs import NeedProof
@@ -45,7 +46,13 @@ def admission_of(name: str, proofs: Sequence[NeedProof]) -> Admission | None:
     said = next((proof for proof in proofs if _names_chips(proof)), None)
     if said is None or not said.hops:
         return None
-    return Admission(name, ChipSet.common(proof.legal for proof in proofs), said.hops[-1], said.kind)
+    return Admission(name, ChipSet.common(map(_admitted, proofs)), said.hops[-1], said.kind)
+
+
+def _admitted(proof: NeedProof) -> ChipSet:
+    """Of a build the chips that load what it makes: that an exact target leaves out a twin is the build's own fault,
+    and who is let in here meets it all the same."""
+    return proof.legal & loads(proof.pairs) if proof.kind == "build" and proof.pairs else proof.legal
 
 
 def _names_chips(proof: NeedProof) -> bool:
@@ -65,6 +72,13 @@ def admits(context: Context, judged: Judged, chips: ChipSet) -> Admission | None
             return None
         first = first or found
     return first
+
+
+def built_without(context: Context, judged: Judged, held: ChipSet, missing: ChipSet) -> Admission | None:
+    """What a gate leads to that is compiled for some of `held` and not for all of `missing`."""
+    found = (admission(context, judged.module, use) for use in calls(context, judged, judged.working))
+    built = (one for one in found if one is not None and one.kind == "build")
+    return next((one for one in built if held & one.chips and missing - one.chips), None)
 
 
 def _defined_for_others(context: Context, module: Module, use: Use, chips: ChipSet) -> bool:

@@ -290,6 +290,14 @@ def pairs_of(carry: Carry, *, ptx: bool = True) -> Iterator[str]:
         yield f"{name},{name}"
 
 
+def loads(pairs: Iterable[str]) -> ChipSet:
+    """The chips that load what nvcc makes of pairs such as "compute_90,sm_90", or whose driver compiles its PTX."""
+    codes = [pair.rpartition(",")[2] for pair in pairs]
+    ready = (target.loads_on() for target in known_targets(code for code in codes if code.startswith("sm_")))
+    texts = (code.replace("compute_", "sm_") for code in codes if code.startswith("compute_"))
+    return ChipSet.union((*ready, *(target.jits_on() for target in known_targets(texts))))
+
+
 def pair_of(arch: Target, code: Target) -> str:
     """The pair of PTX for `arch` that is assembled for `code`."""
     return f"{arch.name.replace('sm_', 'compute_')},{code.name}"

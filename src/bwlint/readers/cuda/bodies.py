@@ -16,8 +16,10 @@ from bwlint.readers.cuda.statements import FAILS, TRAPS, statements
 _IDLE = re.compile(
     r"\b(?:(?:extern\s+)?__shared__|using|typedef|static_assert|(?:static\s+)?constexpr)\b[^;{}]*;"
     r"|\b(?!return\b|throw\b|delete\b|else\b|case\b|goto\b|asm\b)[A-Za-z_][\w:<>, ]*\s[*&]?\w+\s*(?:=[^;(){}]*)?;"
+    r"|(?:\(\s*void\s*\)|\bstatic_cast\s*<\s*void\s*>|\bstd::ignore\s*=|\b\w*UNUSED\w*)\s*\(?\s*\w+\s*\)?\s*;"
+    r"|\breturn\s*;|[;{}]"
 )
-"""Declarations that do nothing by themselves."""
+"""Declarations that do nothing by themselves, and what only keeps a compiler from warning of names without a use."""
 _PRINTS = re.compile(r"printf\s*\(")
 _REFUSES = re.compile(r"\b[A-Z_]{0,40}(?:UNSUPPORTED|NOT_SUPPORTED|INVALID|TRAP)[A-Z_]{0,40}\b")
 

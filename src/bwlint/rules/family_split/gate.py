@@ -15,7 +15,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.family_evidence import Parted, against, exact_target, ground, old_library
-from bwlint.judging.siblings import Admission, admits, asking, asks, parts, peer
+from bwlint.judging.siblings import Admission, admits, asking, asks, built_without, parts, peer
 from bwlint.model.expr import Expr, walk, walk_through
 from bwlint.model.facts import Gate
 from bwlint.model.findings import NoFix, Severity
@@ -302,6 +302,9 @@ def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> 
     if sibling is not None:
         severity, confidence = "warning", "high"
         why = f" `{sibling.name}` behind it is for {plain(sibling.chips)}."
+    elif (built := built_without(context, judged, parted.taken, parted.left_out)) is not None:
+        lacks = f"`{built.name}` behind it is compiled for {plain(built.chips)} only"
+        why = f" {lacks}: build it for {plain(parted.left_out)} too."
     elif judged.in_test and not spans_generations(judged):
         severity = "note"  # a test may be for one part
     return Draft(
