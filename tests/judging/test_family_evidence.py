@@ -197,7 +197,8 @@ def test_what_is_behind_is_for_one_member(tmp_path: Path, chips: str, strength: 
 
 
 BOUND = {
-    "CMakeLists.txt": 'project(p LANGUAGES CXX CUDA)\nset(CMAKE_CUDA_ARCHITECTURES "{}")\nadd_library(p_c MODULE csrc/ops.cu)\n',
+    "CMakeLists.txt": "project(p LANGUAGES CXX CUDA)\n"
+    'set(CMAKE_CUDA_ARCHITECTURES "{}")\nadd_library(p_c MODULE csrc/ops.cu)\n',
     "csrc/ops.cu": "#include <torch/extension.h>\n__global__ void k(float* d) { d[0] = 1.f; }\n"
     "torch::Tensor gemm_sm120(torch::Tensor a) {\n  k<<<1, 1>>>(a.data_ptr<float>());\n  return a;\n}\n"
     'PYBIND11_MODULE(_C, m) {\n  m.def("gemm_sm120", &gemm_sm120);\n}\n',

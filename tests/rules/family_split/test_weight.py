@@ -83,7 +83,10 @@ def test_what_becomes_of_the_other_member_decides(tmp_path: Path, code: str, sev
     assert all(said in draft.message for draft in found)
 
 
-LADDER = "def pick():\n    if cap == (9, 0):\n        return 'sm90'\n    if cap == (12, 0):\n        return {own}\n    return {end}\n"
+LADDER = (
+    "def pick():\n    if cap == (9, 0):\n        return 'sm90'\n"
+    "    if cap == (12, 0):\n        return {own}\n    return {end}\n"
+)
 
 
 @pytest.mark.parametrize(
