@@ -137,3 +137,27 @@ def test_a_guard_that_no_build_takes_at_its_word(
     build = f'CUDAExtension("k", ["fence.cu"], extra_compile_args={{"nvcc": [{flags}]}})\n'
     source = GUARDED.format(guard=guard, instruction=instruction)
     assert levels(drafts(tmp_path, {"fence.cu": source, "setup.py": build}, rule)) == expected
+
+
+HEADER = (
+    '__device__ void f() {\n#if __CUDA_ARCH__ >= 1000\n  asm volatile("tcgen05.wait::ld.sync.aligned;");\n'
+    "#else\n  __trap();\n#endif\n}\n"
+)
+BUILD = "project(p LANGUAGES CXX CUDA)\n{}\nadd_library(k other.cu)\n"
+
+
+@pytest.mark.parametrize(
+    ("build", "severity"),
+    [
+        ("set(CMAKE_CUDA_ARCHITECTURES 90a)", "note"),
+        ('set(CMAKE_CUDA_ARCHITECTURES "90a;100a")', "note"),
+        ('set(CMAKE_CUDA_ARCHITECTURES "90a;120a")', "warning"),
+        ("set(CMAKE_CUDA_ARCHITECTURES native)", "warning"),
+        ("", "warning"),
+    ],
+)
+def test_a_header_that_nobody_is_seen_to_include_is_for_the_builds_above_it(
+    tmp_path: Path, build: str, severity: str
+) -> None:
+    files = {"include/a.cuh": HEADER, "other.cu": "__global__ void k() {}\n", "CMakeLists.txt": BUILD.format(build)}
+    assert levels(drafts(tmp_path, files, "tcgen05")) == [f"2 {severity}"]

@@ -14,13 +14,13 @@ from collections.abc import (
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bwlint.chips import EVERY, ChipSet, group
+from bwlint.chips import EVERY, ChipSet, TargetSet, group
 from bwlint.judging.evidence import Evidence, file_operations
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Gate, Module, Operation, Side, Use
 from bwlint.sources.recorder import memory, read
 from bwlint.sources.search import Search
-from bwlint.world.builds import Builds
+from bwlint.world.builds import Builds, built
 from bwlint.world.emitted import Emitted
 from bwlint.world.gates import TEST_FILE, Judged, refuses
 from bwlint.world.libraries import PROOF, Need
@@ -160,6 +160,13 @@ class Context:
         including = () if own else self.builds.including(module, self.tree.headers)
         carries = (found for code, found in including if self.emits(code, module, function))
         return own or tuple(dict.fromkeys(one for found in carries for one in found))
+
+    def named_above(self, module: Module) -> TargetSet:
+        """The targets that the build files above a file name; none where one of them takes what it is asked for."""
+        carries = [carry for build in self.builds.above(module.path) for carry in build.carries]
+        if any(carry.kind == "asked" for carry in carries):
+            return TargetSet.of()
+        return TargetSet.union(map(built, carries))
 
     def emits(self, source: Module, home: Module, function: str) -> bool:
         """Whether a function of a source's header may be compiled with it."""

@@ -295,6 +295,9 @@ def _placed(context: Context, module: Module, operation: Operation) -> Iterator[
     unbuilt = carry is None and bool(carries or context.compiling(module))
     if unbuilt and short(operation).partition(".")[0] not in _OF_OTHERS:
         return  # every build that compiles the file keeps to targets that have it
+    if carry is None and not unbuilt:  # a header, of which nobody knows who includes it
+        named = context.named_above(module)
+        unbuilt = bool(named) and not named & compiled
     judged = compiled & built(carry) if carry else _certain(compiled, legal(operation))
     guarded = any(_keeps_older_away(context, module, test) for test in operation.path)
     admitted = context.let_in(module, operation.at)

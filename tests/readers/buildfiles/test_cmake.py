@@ -140,6 +140,9 @@ def test_what_is_handed_down(carries: Carries) -> None:
         ("request", ("80", "90a"), ("a.cu",)),
         ("inherited", ("80", "90a"), ()),
     ]
+    flags = 'set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -gencode arch=compute_${ARCH},code=sm_${ARCH}")\n'
+    off = f'set(ARCH "90a" CACHE STRING "one")\nset(CMAKE_CUDA_ARCHITECTURES OFF)\n{flags}'
+    assert [(one.kind, one.sass) for one in carries("CMakeLists.txt", off)][1:] == [("inherited", ("90a",))]
     (below,) = carries("csrc/CMakeLists.txt", "add_library(k a.cu)")
     assert (below.kind, below.sass, below.sources) == ("inherited", (), ("a.cu",))
     (maybe,) = carries("CMakeLists.txt", "if(X)\nset(CMAKE_CUDA_ARCHITECTURES native)\nendif()\nadd_library(k a.cu)")

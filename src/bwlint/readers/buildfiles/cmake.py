@@ -168,12 +168,22 @@ class _CmakeFile:
                     self._compiles(carry, made.sources)
             elif made.default is not None:
                 self._compiles(made.default, made.sources)
-        if self.default is not None and self.default >= 0 and self.carries[self.default].kind != "asked":
-            own = self.carries[self.default]
-            self.carries.append(Carry("inherited", _OWN_LIST, own.sass, own.ptx, own.at, toolkit=own.toolkit))
+        self._hand_on()
         return tuple(
             one for one in map(self._by_use, self.carries) if one.kind != "ceiling" or one.name in self.ceilings
         )
+
+    def _hand_on(self) -> None:
+        """Say what files below are compiled for: the list made here, or the flags that every target gets."""
+        places = self.everywhere if self.default == _NO_LIST else []
+        if self.default is not None and self.default >= 0:
+            places = [self.default]
+        told = [self.carries[place] for place in places]
+        if not told or any(one.kind == "asked" for one in told):
+            return
+        sass = tuple(dict.fromkeys(name for one in told for name in one.sass))
+        ptx = tuple(dict.fromkeys(name for one in told for name in one.ptx))
+        self.carries.append(Carry("inherited", _OWN_LIST, sass, ptx, told[0].at, toolkit=told[0].toolkit))
 
     def _run(self, body: Sequence[Command], bound: Bound) -> None:
         """The commands of a body with what its variables stand for; a loop over members of flags, once for each."""
