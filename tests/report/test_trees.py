@@ -98,7 +98,7 @@ def test_a_check_ends_with_a_verdict(
 @pytest.mark.parametrize(
     ("flags", "built"),
     [
-        ("arch=compute_90a,code=sm_90a", ", but all that is built here is for other chips"),
+        ("arch=compute_90a,code=sm_90a", ", but the one build here that names targets names those of other chips only"),
         ("arch=compute_120a,code=sm_120a", ""),
         ("arch=compute_80,code=compute_80", ""),
     ],

@@ -75,7 +75,7 @@ def test_of_many_kinds_three_are_named(
             "warning",
             {"questions": 1, "questions_built_for_others": 1},
             (),
-            "no findings, but all that is built here is for other chips; 1 place concerns the chip: none is for you to"
+            "no findings, but the one build here that names targets names those of other chips only; 1 place concerns the chip: none is for you to"
             " judge",
         ),
         ("", "warning", {}, (("a", "a socket"),), "no findings in what was read; 1 file skipped (a socket)"),
