@@ -98,7 +98,7 @@ def test_a_check_ends_with_a_verdict(
 @pytest.mark.parametrize(
     ("flags", "built"),
     [
-        ("arch=compute_90a,code=sm_90a", ", but the one build here that names targets names those of other chips only"),
+        ("arch=compute_90a,code=sm_90a", ", but the only build that names targets has none for these cards"),
         ("arch=compute_120a,code=sm_120a", ""),
         ("arch=compute_80,code=compute_80", ""),
     ],

@@ -239,12 +239,8 @@ def _trouble(report: Report, shown: Severity) -> str:
         new = "new " if report.stats.get("baselined") else ""
         kind = f"{shown}s" if report.findings else "findings"
         others = report.stats.get(_BUILT_ELSEWHERE, 0)
-        names = (
-            "the one build here that names targets names"
-            if others == 1
-            else f"all {others} builds here that name targets name"
-        )
-        built = f", but {names} those of other chips only" if others else ""
+        which = "the only build that names targets has" if others == 1 else f"{others} builds that name targets have"
+        built = f", but {which} none for these cards" if others else ""
         return f"no {new}{kind}{' in what was read' if report.skipped else ''}{built}"
     kinds = counts.most_common(None if len(counts) == _FEW_KINDS + 1 else _FEW_KINDS)
     (_, first), *_ = kinds
