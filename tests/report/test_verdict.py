@@ -75,8 +75,8 @@ def test_of_many_kinds_three_are_named(
             "warning",
             {"questions": 1, "questions_built_for_others": 1},
             (),
-            "no findings, but the only build that names targets has none for these cards; 1 place concerns the chip: none"
-            " is for you to judge",
+            "no findings, but the only build that names targets has none for these cards; 1 place concerns the chip: "
+            "none is for you to judge",
         ),
         ("", "warning", {}, (("a", "a socket"),), "no findings in what was read; 1 file skipped (a socket)"),
         ("", "warning", {}, (("a", "x\x1b"), ("b", "x\x1b")), "no findings in what was read; 2 files skipped (x\\x1b)"),
