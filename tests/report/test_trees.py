@@ -111,3 +111,31 @@ def test_no_findings_is_no_promise_that_it_is_built(
     arguments = ["check", "--no-cache", "--jobs", "1", "--target", "5090", "."]
     result = CliRunner().invoke(app, arguments, prog_name="bwlint")
     assert f"on RTX 5090 (12.0): no findings{built}; 1 place concerns the chip" in result.stderr
+
+
+GATE = 'import torch\n\nif torch.cuda.get_device_capability() != (12, 0):\n    raise RuntimeError("no")\n'
+
+
+@pytest.mark.parametrize(
+    ("beside", "told", "order"),
+    [
+        (("LICENSE.txt", "README.md", "CMakeLists.txt"), "2 of 3 are in a_copy, with a licence", ["m.py", "a_copy"]),
+        (("LICENSE", "README.md"), "", ["a_copy"]),
+        (("README.md", "setup.py"), "", ["a_copy"]),
+    ],
+)
+def test_what_comes_with_another_project_is_told_last(
+    beside: tuple[str, ...], told: str, order: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"pyproject.toml": "", "a_copy/src/a.py": GATE, "a_copy/src/b.py": GATE, "m.py": GATE}
+    for name, text in {**files, **{f"a_copy/{name}": "" for name in beside}}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["check", "--no-cache", "--jobs", "1", "."], prog_name="bwlint")
+    shown = [line.partition("--> ")[2].partition("/")[0].partition(":")[0] for line in result.stdout.splitlines()]
+    assert list(filter(None, shown)) == order
+    assert (told in result.stderr) if told else ("of their own" not in result.stderr)
+    inside = CliRunner().invoke(app, ["check", "--no-cache", "--jobs", "1", "a_copy"], prog_name="bwlint")
+    assert "of their own" not in inside.stderr

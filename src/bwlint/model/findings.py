@@ -260,6 +260,8 @@ class Finding:
     fingerprint: str = ""
     content: str = field(default="", compare=False)
     """The fingerprint without the function around it: the same where code was moved into another one."""
+    bundled: str = field(default="", compare=False)
+    """The folder of another project, within the one at hand, that the file comes with: where reports put it last."""
     claims: tuple[Claim, ...] = ()
     """All of them are true where the finding is."""
     verdict: Verdict | None = None

@@ -78,7 +78,8 @@ def document(report: Report, setting: Setting) -> dict[str, Any]:
 
 def _finding(finding: Finding) -> dict[str, Any]:
     told: dict[str, Any] = plain(finding)
-    del told["content"], told["ways"]  # they serve to tell what has moved, and to ask somebody
+    for name in ("content", "ways", "bundled"):  # they serve to tell what has moved, to ask somebody, and to sort
+        del told[name]
     for name in ("verdict", "trace"):
         if told[name] is None:
             del told[name]

@@ -209,7 +209,7 @@ def verdicts(report: Report, shown: Severity, trees: Sequence[AskedTree], said: 
     on = cards(report.targets, said)
     lines = []
     for tree, part in _parts(report, trees):
-        told = filter(None, (_trouble(part, shown), looks(part), _skipped(part.skipped)))
+        told = filter(None, (_trouble(part, shown), _bundled(part, shown), looks(part), _skipped(part.skipped)))
         lines.append(f"bwlint: {visible(tree.name)} on {on}: {'; '.join(told)}\n")
     return "".join(lines)
 
@@ -248,6 +248,17 @@ def _trouble(report: Report, shown: Severity) -> str:
     told[0] = told[0].replace(str(first), counted(first, "place"), 1)
     rest = counts.total() - sum(count for _, count in kinds)
     return ", ".join([*told, *([f"{rest} with other faults"] if rest else [])])
+
+
+def _bundled(report: Report, shown: Severity) -> str:
+    """ "46 of 47 are in csrc/cutlass, a project of its own"; nothing where all are, or none."""
+    found = at_least(report, shown).findings
+    counts = Counter(one.bundled for one in found if one.bundled)
+    if not counts or counts.total() == len(found):
+        return ""
+    (folder, _), *others = counts.most_common()
+    rest = f" and {counted(len(others), 'other folder')}" if others else ""
+    return f"{counts.total()} of {len(found)} are in {visible(folder)}{rest}, with a licence and a build of their own"
 
 
 def _where(category: Category, targets: Sequence[str]) -> str:

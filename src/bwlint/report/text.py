@@ -74,15 +74,19 @@ def in_a_line(finding: Finding, where: str) -> str:
 
 
 def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Findings that differ only in names and in edits together: the gravest first, then the most frequent,
-    and in each those with a safe edit."""
+    """Findings that differ only in names and in edits together: those in bundled projects last, then the gravest first,
+    then the most frequent, and in each those with a safe edit."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for one in findings:
         told = (f"{key} {value}" for key, value in _remarks(one) if key not in ("fix", _NO_FIX))
         said = (_CODE.sub("`", text) for text in (one.message, *told))
-        groups.setdefault((one.severity, one.rule, *said), []).append(one)
+        groups.setdefault((one.bundled, one.severity, one.rule, *said), []).append(one)
     fixed_first = (sorted(group, key=_ease) for group in groups.values())
-    return sorted(fixed_first, key=lambda group: (-SEVERITIES.index(group[0].severity), -len(group)))
+    return sorted(fixed_first, key=_place_in_report)
+
+
+def _place_in_report(group: list[Finding]) -> tuple[bool, int, int]:
+    return bool(group[0].bundled), -SEVERITIES.index(group[0].severity), -len(group)
 
 
 def _ease(finding: Finding) -> int:

@@ -40,6 +40,7 @@ from bwlint.settings import catalog, suppress
 from bwlint.sources.faults import contained, noted
 from bwlint.sources.read import SourceText
 from bwlint.sources.texts import Names, Texts
+from bwlint.sources.tree import bundle, checkout_folder
 from bwlint.sources.walk import SourceFile
 from bwlint.world.gates import Judged
 
@@ -178,9 +179,18 @@ class _ReportedFile:
                 finding = self._finding(draft, judged.get(id(draft.gate)), rests_on)
                 key = (finding.name, _between(self.text, finding.region), self._qualname(draft))
                 content = fingerprint(*key[:2], "", 0)
-                findings.append(replace(finding, fingerprint=fingerprint(*key, seen[key]), content=content))
+                told = fingerprint(*key, seen[key])
+                findings.append(replace(finding, fingerprint=told, content=content, bundled=self._bundle))
                 seen[key] += 1
         return findings
+
+    @property
+    def _bundle(self) -> str:
+        """The folder of another project that the file comes with, as reports call it; "" for none."""
+        real, path = self.file.real, self.file.path
+        found = bundle(real.rpartition(os.sep)[0], checkout_folder(self.file.root))
+        inside = real.removeprefix(found).replace(os.sep, "/") if found else ""
+        return path.removesuffix(inside) if inside and path.endswith(inside) else ""
 
     def _qualname(self, draft: Draft) -> str:
         """The function or class around a draft. Facts hold only the functions that matter, and which do may change with

@@ -109,6 +109,22 @@ def checkout_folder(root: str) -> str:
     return _above(root, _CHECKOUT_MARKS) or _above(root, (".github",)) or project_folder(root)
 
 
+@disk.remembered
+def bundle(folder: str, top: str) -> str:
+    """The outermost folder between one and `top` that is a project of its own, with its licence, readme and build;
+    "" where none is, or `folder` is not below `top`."""
+    if not folder.startswith(f"{top}{os.sep}"):
+        return ""
+    outer = bundle(os.path.dirname(folder), top)
+    return outer or (folder if _is_whole_project(folder) else "")
+
+
+def _is_whole_project(folder: str) -> bool:
+    names = {entry.name.partition(".")[0].lower() for entry in disk.entries(folder)}
+    files = (os.path.join(folder, name) for name in (*_PROJECT_MARKS, "CMakeLists.txt"))
+    return {"license", "readme"} <= names and any(map(disk.exists, files))
+
+
 def _project(root: str) -> str | None:
     return _above(root, _PROJECT_MARKS)
 
