@@ -292,7 +292,7 @@ Runs = Literal["yes", "in part", "no", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PackageVerdict:
     """Whether a package runs on a chip, of several builds the worst, and the sentence that says why."""
 
     package: str
@@ -310,4 +310,4 @@ class Inspection:
     shipments: tuple[Shipment, ...]
     answers: tuple[str, ...]
     report: Report
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[PackageVerdict, ...] = ()

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from bwlint.binaries.shipments import PackageVerdict, Runs
 from bwlint.commands.progress import progress
 from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, WRONG, failure, nothing, put_right, say, setting, write
 from bwlint.inspection import Inspected, InspectionRequest, inspect
@@ -40,8 +41,7 @@ def run(options: dict[str, Any]) -> int:
         for thing in map(visible, filter(os.path.exists, options["things"])):
             say(f"bwlint: no built code in {thing}; bwlint check {thing} reads its source\n")
         return nothing()
-    asked = options["target"] and found.fail_on != "never"
-    fails = asked and any(verdict.runs == "no" for verdict in found.inspection.verdicts)
+    fails = options["target"] and found.fail_on != "never" and _fails(found.inspection.verdicts)
     if (fails or at_least(report, found.fail_on).findings) and not options["exit_zero"]:
         return FOUND
     for name in found.unjudged:
@@ -66,3 +66,11 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
     chips = inspection.asked if options["target"] else ()
     text = inspection_text.render(inspection, how, options["kernels"], chips, readable)
     return "".join(f"{visible(sentence)}\n\n" for sentence in sentences) + text
+
+
+def _fails(verdicts: Iterable[PackageVerdict]) -> bool:
+    """Whether a package runs on a card from none of the builds that were named, each for machines of its own."""
+    builds: dict[tuple[str, str], set[Runs]] = {}
+    for verdict in verdicts:
+        builds.setdefault((verdict.package, verdict.chip), set()).add(verdict.runs)
+    return {"no"} in builds.values()

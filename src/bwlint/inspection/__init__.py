@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from bwlint.binaries.allowance import Allowance, Exhausted
 from bwlint.binaries.library import is_bare, joined, read_library
 from bwlint.binaries.operations import operations
-from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, Flaw, Inspection, OwnPlace, Shipment, Verdict
+from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, Flaw, Inspection, OwnPlace, PackageVerdict, Shipment
 from bwlint.chips import ChipSet, group, parse_targets
 from bwlint.chips.hosts import ARM, X86
 from bwlint.chips.wording import listed
@@ -95,7 +95,7 @@ def inspect(request: InspectionRequest, advance: Advance = quiet, own_text: OwnT
     findings: list[Finding] = []
     skipped: list[Skipped] = []
     failures: list[str] = []
-    told: list[Verdict] = []
+    told: list[PackageVerdict] = []
     platforms = request.platforms or tuple(host for name, host in _HOSTS if asked <= group(name))
     allowance = Allowance()
     with ExitStack() as stack:

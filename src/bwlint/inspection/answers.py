@@ -17,9 +17,9 @@ from bwlint.binaries.shipments import (
     NO_LINES,
     DeviceLibrary,
     KernelOperation,
+    PackageVerdict,
     Runs,
     Shipment,
-    Verdict,
     main_reason,
 )
 from bwlint.chips import Chip, ChipSet, siblings
@@ -360,13 +360,13 @@ _BEGINNINGS: dict[str, Runs] = {
 _BUT = ("in part", ", but ", "with another build")
 
 
-def verdicts(shipments: Sequence[Shipment], asked: ChipSet, said: Sequence[str]) -> Iterator[Verdict]:
+def verdicts(shipments: Sequence[Shipment], asked: ChipSet, said: Sequence[str]) -> Iterator[PackageVerdict]:
     """One for each package of one argument and each card; `said` are the cards as the user wrote them."""
     for name, group in _packages(shipments).items():
         for chip in asked:
             phrases = _phrases(group, chip, card(chip, said))
             runs = min(map(_runs, phrases), key=_WORST_FIRST.index)
-            yield Verdict(name, chip.name, runs, f"{name} {_of_machines(phrases, card(chip, said))}.")
+            yield PackageVerdict(name, chip.name, runs, f"{name} {_of_machines(phrases, card(chip, said))}.")
 
 
 def _runs(phrase: str) -> Runs:
