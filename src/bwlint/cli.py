@@ -181,7 +181,7 @@ def app() -> None:
 @opt.sarif_root
 @opt.color
 @opt.settling
-@click.option("--fix", is_flag=True, help="Apply the safe fixes, then report the other findings.")
+@click.option("--fix", is_flag=True, help="Apply the safe fixes of what would be shown, then report the rest.")
 @click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: the unsafe fixes too.")
 @click.option(
     "--diff",

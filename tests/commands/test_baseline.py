@@ -86,7 +86,38 @@ def test_a_configuration_names_it(here: Path, monkeypatch: pytest.MonkeyPatch) -
     assert places(".") == ["new.py:4"]
     assert places("--no-baseline", "a.py") == places("--isolated", "a.py") == ["a.py:4"]
     fixed = invoke("check", "--no-cache", "--fix", ".")
-    assert (fixed.exit_code, fixed.stdout, "fixed 2 findings in 2 files" in fixed.stderr) == (0, "", True), fixed.stderr
+    assert (fixed.exit_code, fixed.stdout, "fixed 1 finding in 1 file" in fixed.stderr) == (0, "", True), fixed.stderr
+    assert "no findings, 1 known before" in fixed.stderr
+    assert (here / "src/a.py").read_text() == GATE.format(name="a")
+    everything = invoke("check", "--no-cache", "--fix", "--no-baseline", "a.py")
+    assert "fixed 1 finding in 1 file" in everything.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "changed"),
+    [
+        ((), ["copy.py", "new.py", "old.py"]),
+        (("--baseline", "known.json"), ["copy.py", "new.py"]),
+        (("--since", "HEAD"), ["copy.py", "new.py"]),
+        (("--baseline", "known.json", "--since", "HEAD"), ["copy.py", "new.py"]),
+    ],
+)
+def test_a_fix_leaves_alone_what_the_report_does_not_show(
+    here: Path, options: tuple[str, ...], changed: list[str]
+) -> None:
+    committed(here, {"old.py": GATE.format(name="old")})
+    assert invoke("baseline", "--no-cache", "--file", "known.json", ".").exit_code == 0
+    put(here, {"new.py": GATE.format(name="new"), "copy.py": GATE.format(name="old")})
+    assert [place.partition(":")[0] for place in places(*options, ".")] == changed
+    shown = invoke("check", "--no-cache", "--diff", *options, ".")
+    assert f"would fix {len(changed)} findings in {len(changed)} files" in shown.stderr
+    assert [name for name in ("copy.py", "new.py", "old.py") if f"+++ b/{name}" in shown.stdout] == changed
+    report = invoke("check", "--no-cache", *options, ".").stderr
+    assert f"{len(changed)} fixable with --fix" in report
+    assert " ".join(("bwlint check --fix --diff", *options, ".\n")) in report
+    assert invoke("check", "--no-cache", "--fix", *options, ".").exit_code == 0
+    assert ((here / "old.py").read_text() != GATE.format(name="old")) == ("old.py" in changed)
+    assert places(*options, ".") == []
 
 
 def test_how_a_baseline_comes_into_use_is_said(here: Path) -> None:
@@ -240,9 +271,9 @@ def test_since_in_a_clone_that_lacks_something(here: Path) -> None:
         (("--since", "nowhere", "."), "no revision `nowhere`"),
         (("--since", "--output=x", "."), "no revision `--output=x`"),
         (("--since", "HEAD", "-"), "not standard input"),
-        (("--since", "HEAD", "--fix", "."), "does not go with --fix"),
+        (("--since", "nowhere", "--fix", "."), "no revision `nowhere`"),
         (("--baseline", "gone.json", "."), "`bwlint baseline` writes one"),
-        (("--baseline", "gone.json", "--diff", "."), "does not go with --fix or --diff"),
+        (("--baseline", "gone.json", "--diff", "."), "`bwlint baseline` writes one"),
         (("--baseline", "gone.json", "--no-baseline", "."), "does not go with --no-baseline"),
     ],
 )

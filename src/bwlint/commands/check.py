@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import fields, replace
 from pathlib import Path
@@ -25,8 +25,9 @@ from bwlint.run.request import CheckRequest
 from bwlint.run.unchanged import known_or_new
 
 if TYPE_CHECKING:
+    from bwlint.commands.since import Before
     from bwlint.model.findings import Report
-    from bwlint.repair.passes import Repaired
+    from bwlint.repair.passes import News, Repaired
     from bwlint.repair.write import NotWritten
     from bwlint.run.outcome import Outcome
     from bwlint.trace.marks import Launched
@@ -56,7 +57,8 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         return _fix(request, options, stack, start)
     if options["add_suppressions"]:
         return _silence(request, options, stack, start)
-    outcome = _new(known_or_new(request, lambda: outcome_of(request, stack)), request, options, stack)
+    found = known_or_new(request, lambda: outcome_of(request, stack))
+    outcome = _news(request, options, stack)(found)
     _write(outcome, options)
     _close(outcome, options, start)
     return _code(outcome, options)
@@ -109,22 +111,34 @@ def plainly(options: dict[str, Any], stack: ExitStack) -> Outcome:
     return known_or_new(request, lambda: outcome_of(request, stack))
 
 
-def _new(outcome: Outcome, request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Outcome:
-    """The outcome without what a baseline knows, or what was there at a revision."""
-    baseline = None if options["no_baseline"] else options["baseline"] or outcome.baseline
-    if not baseline and options["since"] is None:
-        return outcome
-    from bwlint.report.baseline import load, without_known
+def _news(request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> News:
+    """What takes from an outcome the findings that a baseline knows, or that were there at a revision."""
+    old: Before | None = None
+    if options["since"] is not None:
+        from bwlint.commands.since import before
 
-    report = outcome.report
-    with put_right():
+        with put_right():
+            old = before(options["since"], request, stack)
+
+    def new(outcome: Outcome) -> Outcome:
+        baseline = None if options["no_baseline"] else options["baseline"] or outcome.baseline
+        whole, parts = outcome.report, []
         if baseline:
-            report = without_known(report, load(Path(baseline)))
-        if options["since"] is not None:
-            from bwlint.commands.since import before
+            from bwlint.report.baseline import load, without_known
 
-            report = before(options["since"], request, stack).without_old(report, outcome.lines)
-    return replace(outcome, report=report)
+            with put_right():
+                parts.append(without_known(whole, load(Path(baseline))))
+        if old is not None:
+            parts.append(old.without_old(whole, outcome.lines))
+        if not parts:
+            return outcome
+        # Each has looked at all: of a file and its copy both know the same one.
+        left = set.intersection(*({id(finding) for finding in part.findings} for part in parts))
+        findings = tuple(finding for finding in whole.findings if id(finding) in left)
+        stats = {**whole.stats, "baselined": len(whole.findings) - len(findings)}
+        return replace(outcome, report=replace(whole, findings=findings, stats=stats))
+
+    return new
 
 
 def _consistent(options: dict[str, Any]) -> None:
@@ -136,9 +150,6 @@ def _consistent(options: dict[str, Any]) -> None:
             raise click.UsageError(f"--{name} needs --fix")
         if options["show_diff"]:
             raise click.UsageError(f"--{name} does not go with --diff")
-    for name in ("baseline", "since"):
-        if options[name] and (options["fix"] or options["show_diff"]):
-            raise click.UsageError(f"--{name} does not go with --fix or --diff")
     if options["baseline"] and options["no_baseline"]:
         raise click.UsageError("--baseline does not go with --no-baseline")
     if options["add_suppressions"] is not None:
@@ -206,8 +217,8 @@ def outcome_of(request: CheckRequest, stack: ExitStack) -> Outcome:
         return check(request, stack, advance)
 
 
-def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> Repaired:
-    """The result of the fixes, in memory."""
+def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack, news: News) -> Repaired:
+    """The result of the fixes of `news`, in memory."""
     from bwlint.repair.interactive import Dialog
     from bwlint.repair.passes import everything, repaired
 
@@ -215,7 +226,7 @@ def _repaired(request: CheckRequest, options: dict[str, Any], stack: ExitStack) 
     with put_right(), progress() as advance:
         shown = quiet if options["interactive"] else advance
         unsafe = options["unsafe_fixes"] or options["interactive"]  # whoever is asked sees what it does
-        return repaired(request, stack, shown, unsafe=unsafe, decide=decide)
+        return repaired(request, stack, shown, unsafe=unsafe, decide=decide, news=news)
 
 
 def _answer(question: str) -> str:
@@ -231,7 +242,7 @@ def _show(request: CheckRequest, options: dict[str, Any], stack: ExitStack, star
     """Print the change that --fix would make; the exit code of a run without it."""
     from bwlint.sources.worktree import base_of, is_in, relative
 
-    repaired = _repaired(request, options, stack)
+    repaired = _repaired(request, options, stack, _news(request, options, stack))
     here = os.path.realpath(os.curdir)
     base = base_of((source.file.real for source in repaired.changed), here) if repaired.changed else here
     patches = [source.diff(relative(source.file.real, base), source.blocks) for source in repaired.changed]
@@ -239,9 +250,8 @@ def _show(request: CheckRequest, options: dict[str, Any], stack: ExitStack, star
     _account(repaired, options, "would fix")
     if not is_in(here, base) or not all(is_in(source.file.real, here) for source in repaired.changed):
         say(f"bwlint: apply the diff in {visible(base)}\n")
-    before = _new(repaired.before, request, options, stack)
-    _close(before, options, start)
-    return _code(before, options)
+    _close(repaired.before, options, start)
+    return _code(repaired.before, options)
 
 
 def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
@@ -251,11 +261,11 @@ def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack
     folder = Path(options["patches"])
     with put_right(NotOurs, doing=f"cannot write {folder}"):
         check_folder(folder)
-        repaired = _repaired(request, options, stack)
+        repaired = _repaired(request, options, stack, _news(request, options, stack))
         made = series(repaired)
         if made.patches or folder.is_dir():
             save(made, folder)
-    outcome = _new(repaired.outcome, request, options, stack)
+    outcome = repaired.outcome
     _write(outcome, options)
     _account(repaired, options, "would fix")
     count = counted(len(made.patches), "patch").replace("patchs", "patches")
@@ -270,16 +280,15 @@ def _as_patches(request: CheckRequest, options: dict[str, Any], stack: ExitStack
 
 def _fix(request: CheckRequest, options: dict[str, Any], stack: ExitStack, start: float) -> int:
     """Apply the fixes, then report what is left on disk."""
-    overlaid = stack.enter_context(ExitStack())
+    news, overlaid = _news(request, options, stack), stack.enter_context(ExitStack())
     began = time.time()
-    repaired = _repaired(request, options, overlaid)
+    repaired = _repaired(request, options, overlaid, news)
     problems = _written(repaired)
     outcome = repaired.outcome
     others = outcome.names.files.keys() - {source.file.real for source in repaired.changed}
     if problems or (not outcome.wheels and any(_is_newer(real, began) for real in others)):
         overlaid.close()
-        outcome = outcome_of(request, stack)
-    outcome = _new(outcome, request, options, stack)
+        outcome = news(outcome_of(request, stack))
     _write(outcome, options)
     _account(repaired, options, "fixed", problems)
     _close(outcome, options, start)
@@ -294,11 +303,12 @@ def _silence(request: CheckRequest, options: dict[str, Any], stack: ExitStack, s
     from bwlint.repair.comment import silencing
     from bwlint.repair.write import write as replace_files
 
-    first = _new(outcome_of(request, stack), request, options, stack)
+    news = _news(request, options, stack)
+    first = news(outcome_of(request, stack))
     shown = at_least(first.report, first.severity).findings
     made = silencing(first, shown, options["add_suppressions"], request.paths)
     problems = replace_files([[item] for item in made.replacements])
-    outcome = _new(outcome_of(request, stack), request, options, stack) if made.replacements else first
+    outcome = news(outcome_of(request, stack)) if made.replacements else first
     _write(outcome, options)
     for finding, reason in made.refused:
         say(f"bwlint: not suppressed: {visible(finding.path)}:{finding.region.line}: {visible(reason)}\n")
@@ -365,7 +375,21 @@ def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
     say(f"bwlint: {summary(report, outcome.severity, time.monotonic() - start)}\n")
     say(f"bwlint: {looks(report)}\n" if len(found) > 1 and looks(report) else "")
     say(verdicts(report, outcome.severity, found, options["target"]) if outcome.scanned else "")
-    say(next_step(report, options["paths"], options["target"]) if not options["fix"] else "")
+    say(next_step(report, options["paths"], options["target"], _chosen(options)) if not options["fix"] else "")
+
+
+_CHOOSING = ("select", "ignore", "severity", "baseline", "no_baseline", "since", "config", "isolated")
+"""Options that say which findings are shown, besides the chips and the paths."""
+
+
+def _chosen(options: dict[str, Any]) -> Iterator[str]:
+    """Those options as words of a command."""
+    for name in _CHOOSING:
+        value, word = options[name], f"--{name.replace('_', '-')}"
+        if value is True:
+            yield word
+        elif value:
+            yield from (part for one in ((value,) if isinstance(value, str) else value) for part in (word, one))
 
 
 def _rewritable(outcome: Outcome) -> Report:

@@ -54,11 +54,18 @@ class Repaired:
 
 
 Decide = Callable[[Wish, Outcome], Decision]
+News = Callable[[Outcome], Outcome]
+"""Takes from an outcome the findings to leave alone: a baseline knows them, or an older revision has them."""
 
 
 def everything(wish: Wish, outcome: Outcome) -> Decision:
     """Apply every fix."""
     return wish
+
+
+def all_of_it(outcome: Outcome) -> Outcome:
+    """Leave no finding alone."""
+    return outcome
 
 
 def repaired(
@@ -68,10 +75,12 @@ def repaired(
     *,
     unsafe: bool = False,
     decide: Decide = everything,
+    news: News = all_of_it,
 ) -> Repaired:
-    """Repair what `request` names, in memory, as long as `stack` lives. Raises UsageError and ConfigError."""
+    """Repair what `request` names, in memory, as long as `stack` lives. Both outcomes of the result are those that
+    `news` leaves. Raises UsageError and ConfigError."""
     gathered = gather(request, stack, advance)
-    return _Run(gathered, stack, unsafe, decide, judge(gathered)).to_the_end()
+    return _Run(gathered, stack, unsafe, decide, news, judge(gathered)).to_the_end()
 
 
 @dataclass(slots=True)
@@ -80,6 +89,7 @@ class _Run:
     stack: ExitStack
     unsafe: bool
     decide: Decide
+    news: News
     outcome: Outcome
     sources: dict[str, EditedFile | str] = field(default_factory=dict)
     done: list[Done] = field(default_factory=list)
@@ -94,7 +104,7 @@ class _Run:
     """Whether somebody has said that it is enough."""
 
     def to_the_end(self) -> Repaired:
-        before, number, at_first = self.outcome, 0, frozenset[Key]()
+        before, number, at_first = self.news(self.outcome), 0, frozenset[Key]()
         wanted = self._wanted()
         while wanted and number < MOST_PASSES:
             number += 1
@@ -106,7 +116,8 @@ class _Run:
             self._apply(made, number, at_first)
             wanted = [] if self.ended else self._wanted()
         changed = tuple(source for source in self.sources.values() if isinstance(source, EditedFile) and source.changes)
-        return Repaired(before, self.outcome, changed, tuple(self.done), self._refusals(), number, len(wanted))
+        after = self.news(self.outcome)
+        return Repaired(before, after, changed, tuple(self.done), self._refusals(), number, len(wanted))
 
     def _refusals(self) -> tuple[Unrepaired, ...]:
         """What was refused of what there is still to be found."""
@@ -114,7 +125,7 @@ class _Run:
         return tuple(refusal for key, refusal in (self.held_back | self.refused).items() if key in there)
 
     def _wanted(self) -> list[Wish]:
-        found, refused = wishes(self.outcome, unsafe=self.unsafe)
+        found, refused = wishes(self.news(self.outcome), unsafe=self.unsafe)
         self.held_back = {Wish(refusal.finding, ()).key: refusal for refusal in refused}
         known = self.refused.keys() | self.skipped
         return [able for wish in found if wish.key not in known and (able := self._able(wish)) is not None]

@@ -95,8 +95,9 @@ def looks(report: Report) -> str:
     return f"{concerns} the chip: {f'{left:,}' if left else 'none'} {'is' if left < 2 else 'are'} for you to judge"
 
 
-def next_step(report: Report, paths: Iterable[str], target: Iterable[str] = ()) -> str:
-    """A line with the commands that show what is left to decide and the repairs; nothing where there is neither."""
+def next_step(report: Report, paths: Iterable[str], target: Iterable[str] = (), chosen: Iterable[str] = ()) -> str:
+    """A line with the commands that show what is left to decide and the repairs; nothing where there is neither.
+    `chosen` are the options that say which findings a check shows, which are those that it repairs."""
     from shlex import join
 
     given = tuple(paths)
@@ -105,7 +106,7 @@ def next_step(report: Report, paths: Iterable[str], target: Iterable[str] = ()) 
     offered = {finding.fix.applicability for finding in report.findings if finding.fix}
     unsafe = ["--unsafe-fixes"] if "unsafe" in offered else []
     commands = [["audit"]] if report.stats.get("questions_left") else []
-    commands += [["check", "--fix", *unsafe, "--diff"]] if offered else []
+    commands += [["check", "--fix", *unsafe, "--diff", *chosen]] if offered else []
     told = ", ".join(join(["bwlint", *command, *rest]) for command in commands)
     return f"bwlint: next: {visible(told)}\n" if told else ""
 
