@@ -154,6 +154,28 @@ def test_files_outside_of_the_paths_stay_known(here: Path) -> None:
     assert invoke("baseline", "--no-cache", ".").stderr.startswith("bwlint: 3 findings in bwlint-baseline.json\n")
 
 
+@pytest.mark.parametrize(
+    ("options", "total", "kept"),
+    [
+        ((), 1, 0),
+        (("--select", "leak"), 2, 2),
+        (("--select", "BW1,leak"), 1, 0),
+        (("--ignore", "family-split"), 2, 2),
+        (("--ignore", "leak"), 1, 0),
+        (("--target", "hopper"), 2, 2),
+        (("--target", "5090,spark"), 3, 2),
+    ],
+)
+def test_what_a_run_does_not_look_for_stays_known(here: Path, options: tuple[str, ...], total: int, kept: int) -> None:
+    put(here, {"a.py": GATE.format(name="a"), "b.py": GATE.format(name="b")})
+    assert invoke("baseline", "--no-cache", ".").stderr.startswith("bwlint: 2 findings in bwlint-baseline.json\n")
+    put(here, {"a.py": "", "b.py": GATE.format(name="other")})
+    told = invoke("baseline", "--no-cache", *options, ".").stderr.partition("\n")[0]
+    number = f"{total} finding{'s' * (total != 1)} in bwlint-baseline.json"
+    why = f", {kept} of them kept from files outside PATHS, from other rules or for other chips" if kept else ""
+    assert told == f"bwlint: {number}{why}"
+
+
 def test_a_file_that_is_no_baseline_is_not_written_over(here: Path) -> None:
     put(here, {"a.py": GATE.format(name="a"), "bwlint-baseline.json": "<<<<<<< ours\n"})
     refused = invoke("baseline", "--no-cache", ".")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,17 @@ from bwlint.model.naming import counted
 from bwlint.report.baseline import Baseline, load, text_of
 from bwlint.report.summary import not_read
 from bwlint.report.write import write_report
-from bwlint.settings.config import UsageError
+from bwlint.settings import catalog
+from bwlint.settings.config import Config, UsageError, chosen_rules
 from bwlint.sources.worktree import is_ignored
 
 _USUAL = "bwlint-baseline.json"
+_NARROWING = ("select", "ignore", "target")
+"""Options with which a run does not look for all that a baseline may hold."""
 
 
 def run(options: dict[str, Any], stack: ExitStack) -> int:
-    if options["prune"] and (options["select"] or options["ignore"] or options["target"]):
+    if options["prune"] and any(options[name] for name in _NARROWING):
         raise click.UsageError("--prune does not go with --select, --ignore or --target")
     use_index(options, stack)
     outcome = plainly(options, stack)
@@ -34,16 +38,29 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     with put_right():
         old = load(file) if options["prune"] else _there(file)
     findings, paths = outcome.report.findings, options["paths"] or (".",)
-    kept = old.outside(paths)
+    kept = _unasked(old, paths, options)
     made = old.pruned(findings, paths) if options["prune"] else kept.joined(Baseline.of(findings, old.root))
     with put_right(doing=f"cannot write {file}"):
         write_report(text_of(made), file)
     total = made.known.total()
     gone = f", {old.known.total() - total} gone" if options["prune"] else ""
-    unasked = f", {kept.known.total()} of them kept from files outside PATHS" if kept.known else ""
+    why = ", from other rules or for other chips" if any(options[name] for name in _NARROWING) else ""
+    unasked = f", {kept.known.total()} of them kept from files outside PATHS{why}" if kept.known else ""
     say(f"bwlint: {counted(total, 'finding')} in {file}{gone}{unasked}\n")
     _advise(file, outcome.baseline)
     return CLEAN
+
+
+def _unasked(old: Baseline, paths: Sequence[str], options: dict[str, Any]) -> Baseline:
+    """What a baseline knows that the run has not looked for: in other files, of other rules, for other chips."""
+    if options["target"]:  # no entry says for which chips it was found
+        return old
+    kept = old.outside(paths)
+    if options["select"] or options["ignore"]:
+        asked = Config(select=options["select"] or None, ignore=options["ignore"])
+        names = chosen_rules(asked)
+        return kept.joined(old.beside({rule.code for rule in catalog.rules() if rule.name in names}))
+    return kept
 
 
 def _there(file: Path) -> Baseline:

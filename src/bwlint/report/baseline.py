@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -99,6 +99,10 @@ class Baseline:
         """What it knows of files that are in none of `paths`."""
         searched = {beside(self.root, path) for path in paths}
         return replace(self, known=Counter({key: n for key, n in self.known.items() if not _is_in(key[2], searched)}))
+
+    def beside(self, rules: Collection[str]) -> Baseline:
+        """What it knows of other rules than these."""
+        return replace(self, known=Counter({key: n for key, n in self.known.items() if key[1] not in rules}))
 
     def joined(self, found: Baseline) -> Baseline:
         """Both, told from the same folder. Where both know a finding, `found` says what it is."""
