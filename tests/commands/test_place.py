@@ -51,6 +51,7 @@ def explain(text: str) -> tuple[int, str]:
         ("p/pick.py:7", 0, "p/pick.py:7: check reports this:\n\nwarning[BW101] family-split: "),
         ("p/pick.py:99", 0, "p/pick.py:99: this line does not exist: the file ends at line 7"),
         ("p/broken.py:9", 0, "p/broken.py:9: not read: "),
+        ("p/broken.py:1", 0, "p/broken.py: not read: "),
         ("p/none.py:5", 2, "no such file: p/none.py (write FILE:LINE "),
         ("p/pick.py:0", 2, "unknown rule"),
         ("p/pick.py:x", 2, "unknown rule"),
@@ -173,6 +174,7 @@ def why_silent(text: str) -> tuple[int, str]:
         ("p/asks.py:31", ["check hides this, and --severity note shows it:\n\nnote[", "] message: "]),
         ("p/asks.py:1", ["this line names no chip, checks none and depends on none\n"]),
         ("p/broken.py:9", ["p/broken.py:9: check reports nothing here for 12.0 and 12.1.\nnot read: "]),
+        ("p/broken.py:1", ["12.1.\np/broken.py: not read: syntax error: ", "estimated from the words of its lines.\n\n"]),
     ],
 )
 def test_why_check_is_silent(asks: Path, text: str, said: list[str]) -> None:

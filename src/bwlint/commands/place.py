@@ -63,7 +63,7 @@ def explained(path: str, line: int) -> str:
         loud = _split(place)[0]
         found = tuple(one for one in loud if one in place.of(loud) or place.is_named_in(one))
         said = f"{place.name}: check reports this:\n\n{place.shown(found)}\n" if found else ""
-        return said + (place.table() or ("" if found else f"{place.name}: {_without_rows(place)}\n"))
+        return said + _rough(place) + (place.table() or ("" if found else f"{place.name}: {_without_rows(place)}\n"))
 
 
 def why_silent(path: str, line: int) -> str:
@@ -147,6 +147,12 @@ def _without_rows(place: _AskedLine) -> str:
     return _not_read(place) or beyond or _NO_QUESTION
 
 
+def _rough(place: _AskedLine) -> str:
+    """That the rows of a line are guesses, and why: its file was not read; "" where it was, or there are none."""
+    unread = _not_read(place) if place.rows else ""
+    return f"{place.path}: {unread}. The rows of this file are estimated from the words of its lines.\n" if unread else ""
+
+
 def _not_read(place: _AskedLine) -> str:
     """Why the file was not read; "" where it was."""
     skipped = place.outcome.report.skipped
@@ -172,6 +178,7 @@ def _said(place: _AskedLine, stack: ExitStack) -> Iterator[str]:
         yield f"{place.name}: check reports this:\n\n{place.shown(loud)}"
         return
     yield f"{place.name}: check reports nothing here for {' and '.join(place.outcome.report.targets)}.\n"
+    yield _rough(place)
     for why, findings in hidden.items():
         yield f"\n{why}:\n\n{place.shown(findings)}"
     if place.rows:
