@@ -177,7 +177,10 @@ def test_strict_ends_with_2_wherever_a_file_was_skipped(
 ) -> None:
     for name, content in files.items():
         (here / name).write_text(content)
-    assert invoke("--no-cache", *arguments).exit_code == code
+    result = invoke("--no-cache", *arguments, "--quiet")
+    assert result.exit_code == code
+    line = "bwlint: --strict: 1 file was not read or not judged: exit code 2\n"
+    assert (line in result.stderr) == (code == 2)
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, click.Abort])

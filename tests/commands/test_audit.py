@@ -349,7 +349,9 @@ def test_a_format_is_a_function_of_the_report(monkeypatch: pytest.MonkeyPatch) -
 def test_a_file_that_is_not_read_alone(here: Path, arguments: tuple[str, ...], code: int) -> None:
     (here / "only").mkdir()
     (here / "only" / "c.py").write_text("def fast(: sm_120\n")
-    assert invoke(*arguments, "only").exit_code == code
+    result = invoke(*arguments, "only")
+    assert result.exit_code == code
+    assert ("--strict: 1 file was not read" in result.stderr) == (code == 2)
 
 
 def test_since_in_a_repository_without_a_commit(here: Path) -> None:

@@ -174,7 +174,10 @@ def why_silent(text: str) -> tuple[int, str]:
         ("p/asks.py:31", ["check hides this, and --severity note shows it:\n\nnote[", "] message: "]),
         ("p/asks.py:1", ["this line names no chip, checks none and depends on none\n"]),
         ("p/broken.py:9", ["p/broken.py:9: check reports nothing here for 12.0 and 12.1.\nnot read: "]),
-        ("p/broken.py:1", ["12.1.\np/broken.py: not read: syntax error: ", "estimated from the words of its lines.\n\n"]),
+        (
+            "p/broken.py:1",
+            ["12.1.\np/broken.py: not read: syntax error: ", "estimated from the words of its lines.\n\n"],
+        ),
     ],
 )
 def test_why_check_is_silent(asks: Path, text: str, said: list[str]) -> None:

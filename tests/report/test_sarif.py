@@ -75,6 +75,11 @@ def test_the_standard_is_as_oasis_gives_it() -> None:
     assert "Copyright © OASIS Open" in OASIS.with_suffix(".LICENSE").read_text("utf-8")
 
 
+def test_a_failed_run_says_so(report: MakeReport) -> None:
+    (failed,) = rendered(report(), Setting(has_failed=True))["runs"][0]["invocations"]
+    assert failed["executionSuccessful"] is False
+
+
 @pytest.mark.parametrize("damage", [{"version": "2.2"}, {"runs": [{}]}, {"extra": 1}])
 def test_the_standard_refuses(log: Any, damage: dict[str, object]) -> None:
     schema = json.loads(OASIS.read_text("utf-8"))

@@ -19,7 +19,8 @@ from bwlint.commands.progress import progress
 from bwlint.commands.terminal import (
     CLEAN,
     FOUND,
-    WRONG,
+    failed_strictly,
+    fails_strictly,
     failure,
     lines_on_disk,
     nothing,
@@ -183,7 +184,7 @@ def _write(ledger: Ledger, options: dict[str, Any]) -> None:
         rows = rows[:top]
     chosen = top is not None or any(options[key] for key in ("kind", "row_forms", "subject", "since"))
     shown = rows if form != "text" or chosen else tuple(row for row in rows if not _only_names(row)) or rows
-    how, first = setting(options, lines_on_disk(os.path.realpath)), FEW if top is None else top
+    how, first = setting(options, lines_on_disk(os.path.realpath), ledger.skipped), FEW if top is None else top
     write(rendered(replace(ledger, rows=shown), form, how, first, len(rows) - len(shown)), options)
 
 
@@ -211,14 +212,14 @@ def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int
     """Print the totals on stderr; the exit code."""
     say(not_read(ledger.skipped, every=options["verbose"]))
     if not _scanned(ledger):
-        return WRONG if options["strict"] and ledger.skipped else nothing()
+        return failed_strictly(ledger.skipped) if fails_strictly(options, ledger.skipped) else nothing()
     which = f" new or changed since {visible(options['since'])}" if options["since"] else ""
     say(f"bwlint: {questions(ledger, which)}\n")
     if ledger.stale:
         count = counted(len(ledger.stale), "decision")
         say(f"bwlint: {count} in {visible(decisions.file)} match no row: --prune removes them\n")
-    if options["strict"] and ledger.skipped:
-        return WRONG
+    if fails_strictly(options, ledger.skipped):
+        return failed_strictly(ledger.skipped)
     failing = _failing(ledger, options["fail_on"])
     if not failing:
         return CLEAN

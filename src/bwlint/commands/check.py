@@ -14,7 +14,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bwlint.commands.progress import progress
-from bwlint.commands.terminal import CLEAN, FOUND, WRONG, failure, nothing, put_right, say, setting, use_index, write
+from bwlint.commands.terminal import (
+    CLEAN,
+    FOUND,
+    WRONG,
+    failed_strictly,
+    fails_strictly,
+    failure,
+    nothing,
+    put_right,
+    say,
+    setting,
+    use_index,
+    write,
+)
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.model.progress import quiet
@@ -404,12 +417,12 @@ def _write(outcome: Outcome, options: dict[str, Any]) -> None:
     shown = _marked(at_least(outcome.report, outcome.severity), outcome, options)
     for form, file in options["reports"]:
         one = {**options, "form": form, "output": file}
-        write(renderer(form)(shown, setting(one, outcome.lines)), one)
+        write(renderer(form)(shown, setting(one, outcome.lines, shown.skipped)), one)
 
 
 def _code(outcome: Outcome, options: dict[str, Any]) -> int:
-    if options["strict"] and outcome.report.skipped:
-        return WRONG
+    if fails_strictly(options, outcome.report.skipped):
+        return failed_strictly(outcome.report.skipped)
     if outcome.scanned == 0:
         return CLEAN if options["force_exclude"] else nothing()
     failing = at_least(outcome.report, outcome.fail_on).findings

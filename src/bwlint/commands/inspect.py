@@ -11,7 +11,20 @@ import click
 
 from bwlint.binaries.shipments import PackageVerdict, Runs
 from bwlint.commands.progress import progress
-from bwlint.commands.terminal import CLEAN, FOUND, NOTHING, WRONG, failure, nothing, put_right, say, setting, write
+from bwlint.commands.terminal import (
+    CLEAN,
+    FOUND,
+    NOTHING,
+    WRONG,
+    failed_strictly,
+    fails_strictly,
+    failure,
+    nothing,
+    put_right,
+    say,
+    setting,
+    write,
+)
 from bwlint.inspection import Inspected, InspectionRequest, inspect
 from bwlint.model.escape import visible
 from bwlint.readers.binary.names import readable
@@ -35,7 +48,9 @@ def run(options: dict[str, Any]) -> int:
     say(f"bwlint: {looked_at}{summary(report, found.severity)}\n")
     for fault in found.failures:
         failure(Exception(fault)).show()
-    if found.failures or (options["strict"] and report.skipped):
+    if fails_strictly(options, report.skipped):
+        return failed_strictly(report.skipped)
+    if found.failures:
         return WRONG
     if found.scanned == 0:
         for thing in map(visible, filter(os.path.exists, options["things"])):
@@ -52,7 +67,7 @@ def run(options: dict[str, Any]) -> int:
 def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str]:
     """The report of an inspection, as it is asked for; a long one in pieces."""
     inspection = replace(found.inspection, report=at_least(found.inspection.report, found.severity))
-    how = setting(options)
+    how = setting(options, skipped=inspection.report.skipped)
     sentences = [verdict.sentence for verdict in inspection.verdicts] if options["target"] else []
     if options["form"] in ("json", "html"):
         pieces = inspection_json.pieces(inspection, how, options["kernels"])

@@ -150,7 +150,9 @@ def _without_rows(place: _AskedLine) -> str:
 def _rough(place: _AskedLine) -> str:
     """That the rows of a line are guesses, and why: its file was not read; "" where it was, or there are none."""
     unread = _not_read(place) if place.rows else ""
-    return f"{place.path}: {unread}. The rows of this file are estimated from the words of its lines.\n" if unread else ""
+    return (
+        f"{place.path}: {unread}. The rows of this file are estimated from the words of its lines.\n" if unread else ""
+    )
 
 
 def _not_read(place: _AskedLine) -> str:

@@ -17,6 +17,7 @@ import click
 from bwlint import __version__
 
 if TYPE_CHECKING:
+    from bwlint.model.findings import Skipped
     from bwlint.report import Checkout, Lines, Setting
     from bwlint.report.html import PageKind
     from bwlint.settings.catalog import Rule
@@ -117,7 +118,22 @@ def check_output(_: click.Context | None, __: click.Parameter | None, value: str
     return value
 
 
-def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
+def fails_strictly(options: dict[str, Any], skipped: Sequence[Skipped]) -> bool:
+    """Whether --strict fails the run for files that were not read or judged."""
+    return bool(options.get("strict") and skipped)
+
+
+def failed_strictly(skipped: Sequence[Skipped]) -> int:
+    """Say that --strict fails the run; the exit code."""
+    from bwlint.model.naming import counted
+
+    count = len({file.path for file in skipped})
+    was = "was" if count == 1 else "were"
+    say(f"bwlint: --strict: {counted(count, 'file')} {was} not read or not judged: exit code {WRONG}\n")
+    return WRONG
+
+
+def setting(options: dict[str, Any], lines: Lines | None = None, skipped: Sequence[Skipped] = ()) -> Setting:
     from bwlint.report import Setting, no_source
 
     wish = options.get("color", "auto")
@@ -138,7 +154,8 @@ def setting(options: dict[str, Any], lines: Lines | None = None) -> Setting:
         )
     address = home() if form == "sarif" else ""
     sources = checkout(options.get("sarif_root"), with_origin=form == "sarif")
-    return Setting(lines or no_source, __version__, rules, color, width, sources, address)
+    failed = fails_strictly(options, skipped)
+    return Setting(lines or no_source, __version__, rules, color, width, sources, address, has_failed=failed)
 
 
 def _subject(options: dict[str, Any]) -> str:

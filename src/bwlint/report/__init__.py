@@ -52,7 +52,7 @@ class Checkout:
 class Setting:
     """What a rendering needs beside the report; each format takes its part of it. `home` is bwlint's address, `links`
     says that what is shown can be clicked on, `group_by` how the text groups findings, `subject` what is looked at for
-    which cards."""
+    which cards, `has_failed` that the run ends as failed for what it could not read."""
 
     lines: Lines = no_source
     version: str = "0"
@@ -64,6 +64,7 @@ class Setting:
     links: bool = False
     group_by: str = ""
     subject: str = ""
+    has_failed: bool = False
 
 
 Renderer = Callable[["Report", Setting], str]

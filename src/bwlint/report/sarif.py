@@ -91,7 +91,7 @@ def log(
         column_kind="utf16CodeUnits",
         original_uri_base_ids={ROOT: om.ArtifactLocation(description=message("The root of the sources."))},
         version_control_provenance=_provenance(setting.checkout),
-        invocations=[om.Invocation(execution_successful=True, tool_execution_notifications=list(notes))],
+        invocations=[om.Invocation(not setting.has_failed, tool_execution_notifications=list(notes))],
         results=results,
     )
     return om.SarifLog(version="2.1.0", schema_uri=SCHEMA, runs=[run])
