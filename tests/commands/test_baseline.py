@@ -140,6 +140,36 @@ def test_pruning_leaves_what_nobody_looked_for(here: Path) -> None:
     assert "0 findings in ci/known.json, 1 gone" in invoke("baseline", *file, "--prune", ".").stderr
 
 
+@pytest.mark.parametrize(
+    ("files", "arguments", "said"),
+    [
+        ({}, (".",), ""),
+        ({"a/a.py": ""}, (".",), "1 entry of known.json is no longer found: bwlint baseline --prune ."),
+        ({"a/a.py": ""}, ("a",), "1 entry of known.json is no longer found: bwlint baseline --prune a"),
+        ({"a/a.py": "", "b/b.py": ""}, (), "2 entries of known.json are no longer found: bwlint baseline --prune ."),
+        ({"a/a.py": ""}, ("b",), ""),
+        ({"a/a.py": "if sm_90(:\n"}, (".",), ""),
+        ({"a/a.py": "", "c/c.py": GATE.format(name="a")}, (".",), ""),
+        ({"a/a.py": ""}, ("--select", "leak", "."), ""),
+        ({"a/a.py": ""}, ("--force-exclude", "a/a.py"), ""),
+        ({"a/a.py": ""}, ("--no-baseline", "."), ""),
+    ],
+)
+def test_entries_that_are_gone_are_counted(
+    here: Path, files: dict[str, str], arguments: tuple[str, ...], said: str
+) -> None:
+    put(
+        here, {"a/a.py": GATE.format(name="a"), "b/b.py": GATE.format(name="b"), "bwlint.toml": 'baseline="known.json"'}
+    )
+    assert invoke("baseline", "--no-cache", ".").exit_code == 0
+    put(here, files)
+    told = [line for line in invoke("check", "--no-cache", *arguments).stderr.split("\n") if "--prune" in line]
+    assert told == ([f"bwlint: {said}"] if said else [])
+    if said:
+        number = said.partition(" ")[0]
+        assert f"{number} gone" in invoke("baseline", "--no-cache", *told[0].partition("baseline ")[2].split()).stderr
+
+
 def test_files_outside_of_the_paths_stay_known(here: Path) -> None:
     put(here, {f"{name}/{name}.py": GATE.format(name=name) for name in ("a", "ab", "b")})
     assert invoke("baseline", "--no-cache", ".").stderr.startswith("bwlint: 3 findings in bwlint-baseline.json\n")

@@ -59,7 +59,7 @@ def _unasked(old: Baseline, paths: Sequence[str], options: dict[str, Any]) -> Ba
     if options["select"] or options["ignore"]:
         asked = Config(select=options["select"] or None, ignore=options["ignore"])
         names = chosen_rules(asked)
-        return kept.joined(old.beside({rule.code for rule in catalog.rules() if rule.name in names}))
+        return kept.joined(old.of_others({rule.code for rule in catalog.rules() if rule.name in names}))
     return kept
 
 

@@ -135,12 +135,16 @@ def _news(request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> N
 
     def new(outcome: Outcome) -> Outcome:
         baseline = None if options["no_baseline"] else options["baseline"] or outcome.baseline
-        whole, parts = outcome.report, []
+        whole, gone = outcome.report, 0
+        parts: list[Report] = []
         if baseline:
             from bwlint.report.baseline import load, without_known
 
             with put_right():
-                parts.append(without_known(whole, load(Path(baseline))))
+                known = load(Path(baseline))
+            parts.append(without_known(whole, known))
+            if request.stdin is None and not any(options[name] for name in _NARROWING):
+                gone = known.gone(whole, request.paths)
         if old is not None:
             parts.append(old.without_old(whole, outcome.lines))
         if not parts:
@@ -149,9 +153,14 @@ def _news(request: CheckRequest, options: dict[str, Any], stack: ExitStack) -> N
         left = set.intersection(*({id(finding) for finding in part.findings} for part in parts))
         findings = tuple(finding for finding in whole.findings if id(finding) in left)
         stats = {**whole.stats, "baselined": len(whole.findings) - len(findings)}
+        stats |= {"baseline_gone": gone} if gone else {}
         return replace(outcome, report=replace(whole, findings=findings, stats=stats))
 
     return new
+
+
+_NARROWING = ("select", "ignore", "target", "exclude", "include", "config", "isolated", "force_exclude", "no_ignore")
+"""Options with which a run may look for other findings than `bwlint baseline --prune` of the same paths does."""
 
 
 def _consistent(options: dict[str, Any]) -> None:
@@ -386,6 +395,7 @@ def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
         return
     report, found = _rewritable(outcome), trees(options["asked"], [name for name, _ in outcome.wheels])
     say(f"bwlint: {summary(report, outcome.severity, time.monotonic() - start)}\n")
+    say(_gone(outcome, options))
     say(f"bwlint: {looks(report)}\n" if len(found) > 1 and looks(report) else "")
     say(verdicts(report, outcome.severity, found, options["target"]) if outcome.scanned else "")
     say(next_step(report, options["paths"], options["target"], _chosen(options)) if not options["fix"] else "")
@@ -403,6 +413,20 @@ def _chosen(options: dict[str, Any]) -> Iterator[str]:
             yield word
         elif value:
             yield from (part for one in ((value,) if isinstance(value, str) else value) for part in (word, one))
+
+
+def _gone(outcome: Outcome, options: dict[str, Any]) -> str:
+    """A line where the baseline holds findings that are gone, with the command that takes them out; else nothing."""
+    from shlex import join
+
+    gone, file = outcome.report.stats.get("baseline_gone", 0), options["baseline"] or outcome.baseline
+    if not gone:
+        return ""
+    named = ["--file", options["baseline"]] if options["baseline"] else []
+    command = join(["bwlint", "baseline", "--prune", *named, *(options["paths"] or (".",))])
+    entries, are = ("entry", "is") if gone == 1 else ("entries", "are")
+    words = f"{gone} {entries} of {os.path.relpath(file)} {are} no longer found: {command}"
+    return f"bwlint: {visible(words)}\n"
 
 
 def _rewritable(outcome: Outcome) -> Report:

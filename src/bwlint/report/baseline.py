@@ -95,12 +95,19 @@ class Baseline:
         """This baseline without what is no longer found in `paths`, and with the paths of today."""
         return self.outside(paths).joined(Baseline.of(self.split(findings)[1], self.root))
 
+    def gone(self, report: Report, paths: Iterable[str]) -> int:
+        """How many of its findings are no longer found in `paths`; 0 where one may be in a file that was not read."""
+        unread = {beside(self.root, skip.path) for skip in report.skipped}
+        if any(path in unread for _, _, path in self.known):
+            return 0
+        return self.known.total() - self.pruned(report.findings, paths).known.total()
+
     def outside(self, paths: Iterable[str]) -> Baseline:
         """What it knows of files that are in none of `paths`."""
         searched = {beside(self.root, path) for path in paths}
         return replace(self, known=Counter({key: n for key, n in self.known.items() if not _is_in(key[2], searched)}))
 
-    def beside(self, rules: Collection[str]) -> Baseline:
+    def of_others(self, rules: Collection[str]) -> Baseline:
         """What it knows of other rules than these."""
         return replace(self, known=Counter({key: n for key, n in self.known.items() if key[1] not in rules}))
 
