@@ -127,6 +127,25 @@ def test_how_a_baseline_comes_into_use_is_said(here: Path) -> None:
     assert "warning: git ignores bwlint-baseline.json" in told
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            'severity = "note"\n# baseline = "bwlint-baseline.json"\n',
+            'severity = "note"\nbaseline = "bwlint-baseline.json"\n',
+        ),
+        ('# baseline = "other.json"\n', None),
+    ],
+)
+def test_the_line_that_init_has_written_comes_into_force(here: Path, before: str, after: str | None) -> None:
+    put(here, {"a.py": GATE.format(name="a"), "bwlint.toml": before})
+    told = invoke("baseline", "--no-cache", ".").stderr
+    assert (here / "bwlint.toml").read_text() == (after or before)
+    assert ("bwlint.toml names it now" in told) == (after is not None)
+    if after is not None:
+        assert "no findings, 1 known before" in invoke("check", "--no-cache", ".").stderr
+
+
 def test_pruning_leaves_what_nobody_looked_for(here: Path) -> None:
     put(here, {"a/a.py": GATE.format(name="a"), "b/b.py": GATE.format(name="b"), "ci/x": ""})
     file = ("--no-cache", "--file", "ci/known.json")

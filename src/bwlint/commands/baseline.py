@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,7 +21,7 @@ from bwlint.settings import catalog
 from bwlint.settings.config import Config, UsageError, chosen_rules
 from bwlint.sources.worktree import is_ignored
 
-_USUAL = "bwlint-baseline.json"
+_USUAL, _CONFIGURATION = "bwlint-baseline.json", "bwlint.toml"
 _NARROWING = ("select", "ignore", "target")
 """Options with which a run does not look for all that a baseline may hold."""
 
@@ -73,10 +74,26 @@ def _there(file: Path) -> Baseline:
         raise UsageError(f"{error}; remove it to write a new one") from None
 
 
+def _named_now(file: Path) -> bool:
+    """Whether the configuration beside a baseline names it now: `bwlint init` has written the line as a comment."""
+    configuration = file.with_name(_CONFIGURATION)
+    try:
+        before = configuration.read_bytes().decode()
+    except (OSError, ValueError):
+        return False
+    after = re.sub(rf'(?m)^# (baseline = "{re.escape(file.name)}")', r"\1", before, count=1)
+    if after != before:
+        with put_right(doing=f"cannot write {configuration}"):
+            write_report(after, configuration)
+    return after != before
+
+
 def _advise(file: Path, named: str | None) -> None:
     """Say what keeps a new baseline from being used: nothing names it, or git leaves it out."""
     real = os.path.realpath(file)
-    if named is None or os.path.realpath(named) != real:
+    if named is None and _named_now(file):
+        say(f"bwlint: {file.with_name(_CONFIGURATION)} names it now: every run uses it\n")
+    elif named is None or os.path.realpath(named) != real:
         say(f'bwlint: to use it in every run, write `baseline = "{file.name}"` in bwlint.toml beside it\n')
     if is_ignored(real):
         say(f"bwlint: warning: git ignores {file}: `git add --force` it\n")

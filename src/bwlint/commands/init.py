@@ -77,9 +77,7 @@ def run(options: dict[str, Any]) -> int:
         return CLEAN
     for proposal in proposals:
         _write(proposal)
-    say(
-        "bwlint: written. Next: `pre-commit install`, git add these files, `bwlint baseline` if much is found already\n"
-    )
+    say("bwlint: written. Next: `bwlint baseline .` if much is found, git add these files, `pre-commit install`\n")
     return CLEAN
 
 
@@ -167,7 +165,8 @@ def _configuration(folder: Path) -> ProposedFile | str | None:
         'target = ["sm_120", "sm_121"]\n',
         "# The lowest severity to show, and to fail on.\n",
         'severity = "warning"\nfail-on = "warning"\n',
-        "# What is there today, once `bwlint baseline` has written it down, is no news.\n",
+        "# `bwlint baseline .` records today's findings in this file and uncomments the line.\n",
+        "# `bwlint check` then reports new findings only.\n",
         '# baseline = "bwlint-baseline.json"\n',
     ]
     if foreign:
