@@ -172,6 +172,29 @@ def test_a_job_of_gitlab(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("pipeline", "stage"),
+    [
+        ("a: 1\n", "test"),
+        ("stages: [build, test, check]\n", "test"),
+        ("stages: [build, check]\n", "check"),
+        ("a: !reference [b, c]\nstages:\n- verify\n- lint   # ours\n", "lint"),
+        ("stages: [build, deploy]\n", "build"),
+        ('stages: ["1: build"]\n', "1: build"),
+        ("stages: []\n", "test"),
+        ("stages: x\n", "test"),
+        ("- a\n", "test"),
+        ("a: [\n", "test"),
+        ("", "test"),
+    ],
+)
+def test_the_stage_is_one_that_the_pipeline_lists(tmp_path: Path, pipeline: str, stage: str) -> None:
+    put(tmp_path, {".gitlab-ci.yml": pipeline})
+    assert invoke(tmp_path, "--yes", "--audit").exit_code == 0
+    jobs = yaml.safe_load((tmp_path / ".gitlab/bwlint.yml").read_text())
+    assert {job["stage"] for job in jobs.values()} == {stage}
+
+
+@pytest.mark.parametrize(
     ("origin", "is_gitlab"),
     [
         ("git@gitlab.example.org:us/kernels.git", True),

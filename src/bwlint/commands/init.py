@@ -261,11 +261,12 @@ def _jobs(folder: Path, origin: HookOrigin, *, audit: bool) -> Iterator[Proposed
         path = folder / ".github" / "workflows" / "bwlint.yml"
         yield _job(path, "workflow", partial(_workflow, origin), audit=audit)
     if is_gitlab:
-        yield (made := _job(folder / ".gitlab" / "bwlint.yml", "job", partial(_gitlab, origin), audit=audit))
+        job = partial(_gitlab, origin, _stage(_text(pipeline) or ""))
+        yield (made := _job(folder / ".gitlab" / "bwlint.yml", "job", job, audit=audit))
         if not pipeline.exists():
             yield ProposedFile(pipeline, None, "include:\n- local: .gitlab/bwlint.yml\n")
         elif isinstance(made, ProposedFile) and made.before is None:
-            yield "add to .gitlab-ci.yml `- local: .gitlab/bwlint.yml` under `include:`, and `test` to any `stages:`"
+            yield "add to .gitlab-ci.yml `- local: .gitlab/bwlint.yml` under `include:`"
 
 
 def _job(path: Path, called: str, text: Callable[..., str], *, audit: bool) -> ProposedFile | str:
@@ -333,10 +334,31 @@ _AUDIT = """\
 """
 
 
-def _gitlab(origin: HookOrigin, *, audit: bool = False) -> str:
+_STAGES = ("test", "check", "lint", "verify")
+"""Names of stages that fit, the best first. `test` is one of those that GitLab has where no file lists any."""
+
+
+def _stage(pipeline: str) -> str:
+    """The stage of `.gitlab-ci.yml` for a job: of those that it lists, one that fits, else the first."""
+    import yaml
+
+    listed: list[str] = []
+    try:
+        whole = yaml.compose(pipeline, yaml.SafeLoader)  # without a look at tags, such as !reference
+        rows = whole.value if isinstance(whole, yaml.MappingNode) else ()
+        for key, value in rows:
+            if key.value == "stages" and isinstance(value, yaml.SequenceNode):
+                listed += [one.value for one in value.value if isinstance(one, yaml.ScalarNode)]
+    except (yaml.YAMLError, RecursionError):
+        pass
+    found = next((name for name in _STAGES if name in listed), listed[0] if listed else _STAGES[0])
+    return found if re.fullmatch(r"[A-Za-z][\w.-]*", found) else json.dumps(found)
+
+
+def _gitlab(origin: HookOrigin, stage: str, *, audit: bool = False) -> str:
     return f"""\
 bwlint:
-  stage: test   # one of `stages:`, if .gitlab-ci.yml lists them
+  stage: {stage}   # one of `stages:`, if .gitlab-ci.yml lists them
   image: python:3.12
 {_RULES_OF_GITLAB if audit else ""}\
   script:
@@ -346,14 +368,14 @@ bwlint:
     when: always
     reports:
       codequality: gl-code-quality-report.json
-{_gitlab_audit(origin) if audit else ""}"""
+{_gitlab_audit(origin, stage) if audit else ""}"""
 
 
-def _gitlab_audit(origin: HookOrigin) -> str:
+def _gitlab_audit(origin: HookOrigin, stage: str) -> str:
     return f"""\
 
 bwlint-audit:
-  stage: test   # one of `stages:`, if .gitlab-ci.yml lists them
+  stage: {stage}   # one of `stages:`, if .gitlab-ci.yml lists them
   image: python:3.12
   rules:
   - if: $CI_PIPELINE_SOURCE == "merge_request_event"
