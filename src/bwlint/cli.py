@@ -663,7 +663,9 @@ def trace(ctx: click.Context, /, **options: Any) -> None:
 @click.argument("path", required=False, type=click.Path(exists=True, file_okay=False))
 @click.option("--repo", metavar="URL", help="URL of bwlint's repository. Default: where this copy came from.")
 @click.option(
-    "--rev", metavar="REV", help=f"Its tag or commit. Default: that of this copy; with --repo v{__version__}."
+    "--rev",
+    metavar="REV",
+    help=f"Its tag or commit. Default: v{__version__}, or the commit of a copy without that tag.",
 )
 @click.option(
     "--audit/--no-audit",

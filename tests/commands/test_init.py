@@ -299,9 +299,11 @@ def test_a_workflow_that_was_edited_stays(tmp_path: Path) -> None:
     assert (tmp_path / ".github/workflows/bwlint.yml").read_text() == "on: [push]\n"
 
 
-def test_a_repository_on_this_machine_is_not_that_of_ci(tmp_path: Path) -> None:
+def test_a_repository_on_this_machine_is_not_that_of_ci(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed(monkeypatch, None)
     result = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--repo", "file:///a/b"], prog_name="bwlint")
     assert "CI does not get it there" in result.stderr and f"rev: v{__version__}" in result.stdout
+    assert "# Replace this by what CI can install" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -326,7 +328,8 @@ def test_the_action_of_a_repository(repository: str, action: str) -> None:
 
 
 @pytest.mark.parametrize("audit", [False, True])
-def test_github_uses_the_action(tmp_path: Path, audit: bool) -> None:
+def test_github_uses_the_action(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, audit: bool) -> None:
+    distributed(monkeypatch, None)
     arguments = ["init", str(tmp_path), "--repo", "https://github.com/us/bwlint", "--yes", *["--audit"] * audit]
     assert CliRunner().invoke(cli.app, arguments, prog_name="bwlint").exit_code == 0
     checkout, action = yaml.safe_load((tmp_path / ".github/workflows/bwlint.yml").read_text())["jobs"]["bwlint"][
@@ -394,7 +397,10 @@ def test_without_a_repository_the_hook_is_local(
     own = [{**hook, **installed} for hook in shipped if hook["id"] in names]
     assert local["hooks"] == [{key: value for key, value in hook.items() if key != "description"} for hook in own]
     for path in (".github/workflows/bwlint.yml", ".gitlab/bwlint.yml"):
-        assert f'pip install "bwlint=={__version__}"' in (tmp_path / path).read_text()
+        written = (tmp_path / path).read_text()
+        assert written.count(f'pip install "bwlint=={__version__}"\n') == written.count("pip install") >= 1
+        assert written.count("# Replace this by what CI can install") == told * written.count("pip install")
+        assert yaml.safe_load(written)
 
 
 @pytest.mark.parametrize("direct", [WHEEL, None, COMMIT])
@@ -447,6 +453,22 @@ def test_a_clone_knows_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.M
     assert own_origin() == HookOrigin("ssh://example.org/us/bwlint.git", commit)
     result = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--rev", "v7"], prog_name="bwlint")
     assert "- repo: ssh://example.org/us/bwlint.git" in result.stdout and "rev: v7" in result.stdout
+
+
+@pytest.mark.parametrize("is_tagged", [False, True])
+def test_of_a_named_repository_the_revision_is_one_that_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_tagged: bool
+) -> None:
+    committed(tmp_path / "clone", {"a.py": ""})
+    if is_tagged:
+        git(tmp_path / "clone", "tag", f"v{__version__}")
+    distributed(monkeypatch, json.dumps({"url": (tmp_path / "clone").as_uri(), "dir_info": {"editable": True}}))
+    commit = git(tmp_path / "clone", "rev-parse", "HEAD").strip()
+    result = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--repo", URL], prog_name="bwlint")
+    assert f"rev: {f'v{__version__}' if is_tagged else commit}\n" in result.stdout
+    distributed(monkeypatch, COMMIT)
+    result = CliRunner().invoke(cli.app, ["init", str(tmp_path), "--repo", URL], prog_name="bwlint")
+    assert "rev: c0ffee\n" in result.stdout
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:

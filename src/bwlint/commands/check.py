@@ -419,8 +419,9 @@ def _gone(outcome: Outcome, options: dict[str, Any]) -> str:
     """A line where the baseline holds findings that are gone, with the command that takes them out; else nothing."""
     from shlex import join
 
-    gone, file = outcome.report.stats.get("baseline_gone", 0), options["baseline"] or outcome.baseline
-    if not gone:
+    gone: int = outcome.report.stats.get("baseline_gone", 0)
+    file: str | None = options["baseline"] or outcome.baseline
+    if not gone or file is None:
         return ""
     named = ["--file", options["baseline"]] if options["baseline"] else []
     command = join(["bwlint", "baseline", "--prune", *named, *(options["paths"] or (".",))])

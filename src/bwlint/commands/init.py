@@ -22,7 +22,7 @@ from bwlint.commands.terminal import CLEAN, failure, put_right, repository, say
 from bwlint.data import hooks_file
 from bwlint.report.write import write_report
 from bwlint.sources.kinds import FOREIGN_FOLDERS
-from bwlint.sources.worktree import commit_of, origin_of, top_of
+from bwlint.sources.worktree import commit_of, origin_of, revision_of, top_of
 
 _MOST_BYTES = 1 << 20
 
@@ -40,6 +40,15 @@ class HookOrigin:
     def requirement(self) -> str:
         """What pip installs it by."""
         return f"git+{self.url}@{self.rev}" if self.url else f"bwlint=={__version__}"
+
+    @property
+    def is_local(self) -> bool:
+        return self.url.startswith(("file:", "/", "."))
+
+    @property
+    def is_anywhere(self) -> bool:
+        """Whether a job of CI can have it, as far as this copy knows."""
+        return not self.is_local if self.url else self.is_indexed
 
     @property
     def action(self) -> str:
@@ -60,7 +69,7 @@ class ProposedFile:
 def run(options: dict[str, Any]) -> int:
     """Show the files to write, and write them if the user agrees; the exit code."""
     folder = _repository(options["path"])
-    origin = HookOrigin(options["repo"], options["rev"] or f"v{__version__}") if options["repo"] else own_origin()
+    origin = HookOrigin(options["repo"], _own_revision()) if options["repo"] else own_origin()
     if options["rev"]:
         if not origin.url:
             raise failure(ValueError("this bwlint does not know its repository: name it with --repo URL"))
@@ -117,7 +126,7 @@ def proposed(folder: Path, origin: HookOrigin, *, audit: bool = False) -> tuple[
             remarks.append(made)
     if top_of(os.path.realpath(folder)) is None:
         remarks.append(f"{folder} is in no git tree, and hooks need one: `git init`")
-    if origin.url.startswith(("file:", "/", ".")):
+    if origin.is_local:
         remarks.append(f"{origin.url} is on this machine: a workflow of CI does not get it there")
     if not origin.url and not origin.is_indexed:
         words = f"the hook runs the bwlint on PATH. CI installs {origin.requirement} by name: put it on the index there"
@@ -127,12 +136,8 @@ def proposed(folder: Path, origin: HookOrigin, *, audit: bool = False) -> tuple[
 
 def own_origin() -> HookOrigin:
     """Where this bwlint was installed from, or where its distribution says that it is kept."""
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    try:
-        # Absent where an index was asked for it by name (PEP 610).
-        told = distribution("bwlint").read_text("direct_url.json")
-    except PackageNotFoundError:
+    told = _installed_from()
+    if told is None:
         return HookOrigin()
     direct = json.loads(told or "{}")
     version = direct.get("vcs_info", {}).get("commit_id")
@@ -141,12 +146,36 @@ def own_origin() -> HookOrigin:
     if "dir_info" in direct and (origin := _cloned(direct["url"])):
         return origin
     url = repository()
-    return HookOrigin(url, f"v{__version__}" if url else "", is_indexed=told is None)
+    return HookOrigin(url, f"v{__version__}" if url else "", is_indexed=not told)
+
+
+def _installed_from() -> str | None:
+    """What the distribution of this bwlint says of where it was had (PEP 610), "" where an index was asked for it by
+    name; None where there is no distribution."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        return distribution("bwlint").read_text("direct_url.json") or ""
+    except PackageNotFoundError:
+        return None
+
+
+def _own_revision() -> str:
+    """What to take of a repository of bwlint: the commit of this copy, where it has one and no tag of its version."""
+    tag, direct = f"v{__version__}", json.loads(_installed_from() or "{}")
+    if commit := direct.get("vcs_info", {}).get("commit_id"):
+        return str(commit)
+    top = _top_of_clone(direct["url"]) if "dir_info" in direct else None
+    return tag if top is None or revision_of(top, tag) else commit_of(top) or tag
+
+
+def _top_of_clone(uri: str) -> str | None:
+    return top_of(os.path.realpath(url2pathname(urlsplit(uri).path)))
 
 
 def _cloned(uri: str) -> HookOrigin | None:
     """What a clone of bwlint, from which it was installed, was cloned from, and the commit that is there now."""
-    top = top_of(os.path.realpath(url2pathname(urlsplit(uri).path)))
+    top = _top_of_clone(uri)
     url, commit = (origin_of(top), commit_of(top)) if top else (None, None)
     return HookOrigin(url, commit) if url and commit else None
 
@@ -298,11 +327,18 @@ jobs:
 {with_action if origin.action else _with_pip(origin, audit=audit)}"""
 
 
+def _replace(indent: str, origin: HookOrigin) -> str:
+    """The comment above the line that installs bwlint, where CI may not get it by that."""
+    words = "Replace this by what CI can install: a version on its index, or git+URL@REV of a repository"
+    return "" if origin.is_anywhere else f"{indent}# {words}.\n"
+
+
 def _with_pip(origin: HookOrigin, *, audit: bool) -> str:
     return f"""\
     - uses: actions/setup-python@v7
       with:
         python-version: "3.12"
+{_replace("    ", origin)}\
     - run: pip install "{origin.requirement}"
     - run: bwlint check --format sarif:bwlint.sarif --format github .
 {_AUDIT if audit else ""}\
@@ -355,13 +391,14 @@ def _stage(pipeline: str) -> str:
     return found if re.fullmatch(r"[A-Za-z][\w.-]*", found) else json.dumps(found)
 
 
-def _gitlab(origin: HookOrigin, stage: str, *, audit: bool = False) -> str:
+def _gitlab(origin: HookOrigin, stage: str = _STAGES[0], *, audit: bool = False) -> str:
     return f"""\
 bwlint:
   stage: {stage}   # one of `stages:`, if .gitlab-ci.yml lists them
   image: python:3.12
 {_RULES_OF_GITLAB if audit else ""}\
   script:
+{_replace("  ", origin)}\
   - pip install "{origin.requirement}"
   - bwlint check --format gitlab:gl-code-quality-report.json --format concise .
   artifacts:
@@ -382,6 +419,7 @@ bwlint-audit:
   variables:
     GIT_DEPTH: 0               # for --since
   script:
+{_replace("  ", origin)}\
   - pip install "{origin.requirement}"
   - bwlint audit --since "$CI_MERGE_REQUEST_DIFF_BASE_SHA" --fail-on review .
 """
