@@ -679,6 +679,8 @@ def init(ctx: click.Context, /, **options: Any) -> None:
 
     A diff shows what will be written. Existing content stays. Where no repository of bwlint is known,
     the hook is local.
+
+    Exit codes: 0 written, nothing to write or not wanted; 2 wrong usage, or no terminal to ask on and no --yes.
     """
     _run(ctx, options)
 

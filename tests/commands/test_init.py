@@ -32,9 +32,9 @@ def there(folder: Path) -> set[str]:
 
 def test_nothing_is_written_unasked(tmp_path: Path) -> None:
     result = invoke(tmp_path)
-    assert result.exit_code == 0
+    assert result.exit_code == 2
     assert "+++ b/bwlint.toml" in result.stdout and "+++ b/.pre-commit-config.yaml" in result.stdout
-    assert "nothing was written" in result.stderr
+    assert "nothing was written" in result.stderr and "add --yes to write it" in result.stderr
     assert there(tmp_path) == set()
 
 

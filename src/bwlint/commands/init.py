@@ -18,7 +18,7 @@ from urllib.request import url2pathname
 import click
 
 from bwlint import __version__
-from bwlint.commands.terminal import CLEAN, failure, put_right, repository, say
+from bwlint.commands.terminal import CLEAN, WRONG, failure, put_right, repository, say
 from bwlint.data import hooks_file
 from bwlint.report.write import write_report
 from bwlint.sources.kinds import FOREIGN_FOLDERS
@@ -81,6 +81,9 @@ def run(options: dict[str, Any]) -> int:
     if not proposals:
         say("bwlint: nothing to write\n")
         return CLEAN
+    if not options["yes"] and not sys.stdin.isatty():
+        say("bwlint: nothing was written, for there is no terminal to ask on: add --yes to write it\n")
+        return WRONG
     if not options["yes"] and not _agrees(len(proposals)):
         say("bwlint: nothing was written; --yes writes it\n")
         return CLEAN
@@ -447,7 +450,7 @@ def _diff(proposal: ProposedFile, folder: Path) -> str:
 
 
 def _agrees(count: int) -> bool:
-    return sys.stdin.isatty() and click.confirm(f"Write {count} file{'s' * (count > 1)}?", default=False, err=True)
+    return click.confirm(f"Write {count} file{'s' * (count > 1)}?", default=False, err=True)
 
 
 def _write(proposal: ProposedFile) -> None:
