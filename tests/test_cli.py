@@ -259,9 +259,9 @@ def test_severity_filters_what_is_shown_and_what_is_hidden_fails_on_request(here
 @pytest.mark.parametrize(
     ("arguments", "configured", "words"),
     [
-        (("check", "--since", ""), "", "has no revision ``"),
-        (("audit", "--since", ""), "", "has no revision ``"),
-        (("matrix", "--diff", ""), "", "has no revision ``"),
+        (("check", "--since", ""), "", "--since is empty"),
+        (("audit", "--since", ""), "", "--since is empty"),
+        (("matrix", "--diff", ""), "", "--diff is empty"),
         (("check", "--select", ""), "", "--select names no rule"),
         (("check",), "select = []", "bwlint.toml: `select` names no rule"),
         (("check",), "select = ['']", "bwlint.toml: `select` names no rule"),
@@ -293,6 +293,7 @@ def test_targets_are_chips(here: Path) -> None:
 
 
 def test_standard_input(here: Path) -> None:
+    assert "1 fixable with --fix" in (said := invoke("-", stdin=SPLIT).stderr) and "next: " not in said
     result = invoke("--stdin-filename", "pkg/a.py", "--format", "concise", stdin=SPLIT)
     assert result.exit_code == 1
     assert result.stdout.startswith("pkg/a.py:4:8: ")

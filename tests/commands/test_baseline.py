@@ -340,6 +340,7 @@ def test_since_in_a_clone_that_lacks_something(here: Path) -> None:
     ("arguments", "words"),
     [
         (("--since", "nowhere", "."), "no revision `nowhere`"),
+        (("--since", "", "."), "--since is empty: it needs a revision of git"),
         (("--since", "--output=x", "."), "no revision `--output=x`"),
         (("--since", "HEAD", "-"), "not standard input"),
         (("--since", "nowhere", "--fix", "."), "no revision `nowhere`"),
@@ -353,6 +354,17 @@ def test_what_does_not_work_is_said(here: Path, arguments: tuple[str, ...], word
     result = invoke("check", "--no-cache", *arguments)
     assert result.exit_code == 2
     assert words in result.stderr
+
+
+def test_the_remedy_of_git_is_passed_on(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    committed(here, {"a.py": ""})
+    remedy = f"git config --global --add safe.directory {here}"
+    program = here.parent / "bin" / "git"
+    put(program.parent, {"git": f"#!/bin/sh\nprintf 'fatal: dubious\\nCall:\\n\\n\\t{remedy}\\n' >&2\nexit 128\n"})
+    program.chmod(0o755)
+    monkeypatch.setattr("bwlint.sources.worktree._program", lambda _: str(program))
+    result = invoke("check", "--no-cache", "--since", "HEAD", ".")
+    assert (result.exit_code, f"fatal: dubious: `{remedy}`" in result.stderr) == (2, True), result.stderr
 
 
 def test_since_needs_a_git_tree(here: Path) -> None:

@@ -171,6 +171,6 @@ def test_what_is_no_baseline(text: str, words: str, tmp_path: Path) -> None:
 
 
 def test_a_baseline_that_is_not_there(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "gone.json"):
-        with pytest.raises(UsageError, match="`bwlint baseline` writes one"):
+    for path, what in ((tmp_path, "no plain file"), (tmp_path / "gone.json", "not found")):
+        with pytest.raises(UsageError, match=f"{what}; `bwlint baseline` writes one"):
             load(path)

@@ -398,7 +398,9 @@ def _close(outcome: Outcome, options: dict[str, Any], start: float) -> None:
     say(_gone(outcome, options))
     say(f"bwlint: {looks(report)}\n" if len(found) > 1 and looks(report) else "")
     say(verdicts(report, outcome.severity, found, options["target"]) if outcome.scanned else "")
-    say(next_step(report, options["paths"], options["target"], _chosen(options)) if not options["fix"] else "")
+    is_stdin = options["stdin_filename"] is not None or "-" in options["paths"]
+    if not (options["fix"] or is_stdin):
+        say(next_step(report, options["paths"], options["target"], _chosen(options)))
 
 
 _CHOOSING = ("select", "ignore", "severity", "baseline", "no_baseline", "since", "config", "isolated")

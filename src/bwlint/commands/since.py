@@ -84,6 +84,8 @@ def before(revision: str, request: CheckRequest, stack: ExitStack) -> Before:
 def tree_at(revision: str, request: CheckRequest, stack: ExitStack, option: str = "--since") -> OldTree:
     """The tree around the paths of a request at a revision, unpacked: as long as `stack` lives. `option` is what has
     asked for it, for errors. The tree is empty where the repository has no commit yet. Raises UsageError."""
+    if not revision.strip():
+        raise UsageError(f"{option} is empty: it needs a revision of git, such as origin/main")
     top = _top(request, option)
     code, _, fault = answered(top, "rev-parse", "--git-dir")
     if code:

@@ -139,7 +139,8 @@ def load(path: Path) -> Baseline:
     """The baseline in a file, its paths told from the folder of that. Raises UsageError."""
     try:
         if not path.is_file():
-            raise UsageError(f"{path}: no plain file; `bwlint baseline` writes one")
+            what = "no plain file" if path.exists() else "not found"
+            raise UsageError(f"{path}: {what}; `bwlint baseline` writes one")
         if path.stat().st_size > LARGEST:
             raise UsageError(f"{path}: larger than {LARGEST >> 20} MiB")
         document = json.loads(path.read_bytes())

@@ -159,7 +159,7 @@ def asked(top: str, *arguments: str) -> tuple[int, str]:
 
 
 def answered(top: str, *arguments: str) -> tuple[int, str, str]:
-    """The same, and why git says nothing: the first line of its errors."""
+    """The same, and why git says nothing: the first line of its errors, with the command that git itself advises."""
     program = _program(top)
     if program is None:
         return -1, "", NO_GIT
@@ -175,7 +175,10 @@ def answered(top: str, *arguments: str) -> tuple[int, str, str]:
         )
     except (OSError, subprocess.SubprocessError) as error:
         return -1, "", f"git cannot be run: {error}"
-    return done.returncode, os.fsdecode(done.stdout), os.fsdecode(done.stderr).partition("\n")[0]
+    errors = os.fsdecode(done.stderr)
+    advice = re.search(r"\n\s*(git config --global --add safe\.directory .+)", errors)
+    fault = errors.partition("\n")[0] + (f": `{advice[1].strip()}`" if advice else "")
+    return done.returncode, os.fsdecode(done.stdout), fault
 
 
 @contextmanager
