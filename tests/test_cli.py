@@ -154,6 +154,18 @@ def test_an_internal_error_is_one_line(
     assert "Traceback" in capsys.readouterr().err
 
 
+def test_a_path_of_windows_is_put_right(here: Path) -> None:
+    (here / "pkg").mkdir()
+    (here / "pkg" / "a.py").write_text(CLEAN)
+    said = invoke("pkg\\a.py", "pkg\\b.py").stderr
+    assert said == (
+        "Error: pkg\\a.py: no such file or directory; did you mean `pkg/a.py`?\npkg\\b.py: no such file or directory\n"
+    )
+    refused = invoke("--exclude", "pkg\\a.py", ".")
+    assert (refused.exit_code, "--exclude: 'pkg\\\\a.py' is no gitignore pattern" in refused.stderr) == (2, True)
+    assert invoke("--exclude", r"pkg/\[a\].py", "--exclude", "pkg/[!]a].py", "--exclude", r"a\ b", ".").exit_code == 0
+
+
 BROKEN = "def fast(: sm_120\n"
 
 

@@ -129,6 +129,8 @@ def test_lookup_suggests_the_closest() -> None:
 def test_lookup_lists_all_where_nothing_is_close() -> None:
     with pytest.raises(UnknownRule, match="known: unused-suppression, bad-suppression, family-split"):
         lookup("xyzzy")
+    with pytest.raises(UnknownRule, match=r"unknown rule `BW9` \(known: unused-suppression, "):
+        lookup("BW9")
 
 
 def test_resolve_takes_commas() -> None:

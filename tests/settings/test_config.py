@@ -94,6 +94,8 @@ def test_every_key(tmp_path: Path, name: str) -> None:
         ("baseline = '/etc/passwd'", "`baseline`: expected a path below the folder of the configuration"),
         ("baseline = 'c:/a.json'", "`baseline`: expected a path below the folder of the configuration"),
         ("baseline = ['a.json']", "`baseline`: expected the path of a file, found a list"),
+        ("exclude = ['[z']", "found '[z' is no gitignore pattern: `[` without `]`"),
+        (r"exclude = ['csrc\a.cu']", r"'csrc\\a.cu' is no gitignore pattern: folders end in / and not in"),
         ("exclude = ['!']", "`exclude`: expected gitignore patterns, found '!' is no gitignore pattern"),
         ("exclude = ['*a*b*c*d*e*']", "too many wildcards in one part"),
         ("per-file-ignores = ['x']", "`per-file-ignores`: expected a table, found a list"),
@@ -160,6 +162,13 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "bwlint.toml").write_bytes(b"target = ['\xe4']")
     with pytest.raises(ConfigError, match="not UTF-8: byte at offset 11"):
         load(str(tmp_path / "bwlint.toml"))
+
+
+@pytest.mark.parametrize(("name", "head"), [("bwlint.toml", ""), ("pyproject.toml", "[tool.bwlint]\n")])
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path, name: str, head: str) -> None:
+    (tmp_path / name).write_bytes(f"\ufeff{head}severity = 'note'\n".encode())
+    config = load(str(tmp_path / name))
+    assert config is not None and config.severity == "note"
 
 
 def test_the_nearest_file_wins_whole(tmp_path: Path) -> None:

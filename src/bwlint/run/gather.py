@@ -256,7 +256,8 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack, adv
         wheels += opened
     found = discover(paths, use_gitignore=request.use_gitignore, force_exclude=request.force_exclude)
     if found.errors:
-        lines = (f"{visible(one.path)}: {one.reason}{package_hint(one.path)}" for one in found.errors)
+        hints = (_slashes(one.path) or package_hint(one.path) for one in found.errors)
+        lines = (f"{visible(one.path)}: {one.reason}{hint}" for one, hint in zip(found.errors, hints, strict=True))
         raise UsageError("\n".join(lines))
     beside, damaged = _beside(found.wheels, request.paths, stack, advance)
     inside = discover([unpacked.mount for unpacked in beside])
@@ -266,6 +267,12 @@ def _discovered(request: CheckRequest, settings: Settings, stack: ExitStack, adv
     refused = (*(skip for unpacked in wheels for skip in unpacked.skipped), *damaged)
     archives = tuple((unpacked.mount.reported, str(unpacked.archive)) for unpacked in wheels)
     return Found(files, (*refused, *found.skipped, *inside.skipped), settings.mounts, archives, found.ignored)
+
+
+def _slashes(path: str) -> str:
+    """The path that somebody means who writes one of Windows elsewhere; "" where that is not there either."""
+    meant = path.replace("\\", "/")
+    return f"; did you mean `{visible(meant)}`?" if meant != path and disk.is_there(meant) else ""
 
 
 def _beside(

@@ -70,7 +70,9 @@ def lookup(text: str) -> Rule:
     found = _by_id().get(text.strip().lower())
     if found is None:
         every = f" (known: {', '.join(rule.name for rule in rules())})"
-        raise UnknownRule(f"unknown rule `{text}`{did_you_mean(text.strip(), known_ids()) or every}")
+        # No code is near another one of which only the first digits are told.
+        near = "" if BEGINNING.fullmatch(text.strip()) else did_you_mean(text.strip(), known_ids())
+        raise UnknownRule(f"unknown rule `{text}`{near or every}")
     return found
 
 

@@ -12,6 +12,7 @@ gitignore globs.
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -215,7 +216,7 @@ def _in_folder(folder: str) -> Config | None:
 def parse(file: str, data: bytes) -> dict[str, Any]:
     """The content of a TOML file. Raises ConfigError."""
     try:
-        return parsed_toml(data.decode("utf-8"))
+        return parsed_toml(data.removeprefix(BOM_UTF8).decode("utf-8"))
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: not UTF-8: byte at offset {error.start}") from None
     except ValueError as error:  # also a number of more digits than Python reads

@@ -132,10 +132,23 @@ def _end_of_folder(match: re.Match[str]) -> int:
 @lru_cache
 def _compiled(patterns: tuple[str, ...]) -> Matcher:
     for pattern in patterns:
-        flaw = "too many wildcards in one part" if _is_slow(pattern) else _flaw(pattern)
+        flaw = "too many wildcards in one part" if _is_slow(pattern) else _flaw(pattern) or _slip(pattern)
         if flaw:
             raise BadPattern(f"{pattern!r} is no gitignore pattern: {flaw}")
     return Matcher(patterns)
+
+
+_ESCAPED = re.compile(r"\\\W")
+_LETTERS = re.compile(r"\[[!^]?\]?[^\]]*\]")
+"""One of several letters, in brackets."""
+
+
+def _slip(line: str) -> str | None:
+    """What nobody means who writes a pattern by hand, and git takes for one that matches nothing."""
+    rest = "" if line.startswith("#") else _ESCAPED.sub("", line)
+    if "\\" in rest:
+        return "folders end in / and not in \\"
+    return "`[` without `]`" if "[" in _LETTERS.sub("", rest) else None
 
 
 def _flaw(line: str) -> str | None:
