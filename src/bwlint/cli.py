@@ -233,7 +233,7 @@ def app() -> None:
 @opt.exit_zero
 @opt.strict
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if something was rewritten.")
-@click.option("--quiet", "-q", is_flag=True, help="No summary on stderr.")
+@opt.quiet
 @click.option("--group-by", type=opt.GROUPS, help="With --format text: what findings are grouped by. Default: cause.")
 @click.option("--full", is_flag=True, help="With --format text: show every finding whole, by path.")
 @click.option("--statistics", is_flag=True, help="Print the number of findings of each rule on stderr.")
@@ -260,6 +260,7 @@ def check(ctx: click.Context, /, **options: Any) -> None:
 @click.option("--prune", is_flag=True, help="Remove findings that PATHS no longer have. Add none.")
 @opt.jobs
 @opt.no_cache
+@opt.quiet
 @opt.verbose
 @click.pass_context
 def baseline(ctx: click.Context, /, **options: Any) -> None:
@@ -337,6 +338,7 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
 @opt.no_cache
 @click.option("--no-ignore", is_flag=True, help="Read files that .gitignore leaves out too.")
 @opt.strict
+@opt.quiet
 @opt.verbose
 @click.pass_context
 def audit(ctx: click.Context, /, **options: Any) -> None:
@@ -370,6 +372,7 @@ def audit(ctx: click.Context, /, **options: Any) -> None:
 @opt.color
 @opt.exit_zero
 @opt.strict
+@opt.quiet
 @opt.verbose
 @click.pass_context
 def inspect(ctx: click.Context, /, **options: Any) -> None:

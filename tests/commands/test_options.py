@@ -169,6 +169,18 @@ def test_no_findings_is_not_said_of_nothing(here: Path) -> None:
     assert (result.exit_code, result.stderr) == (3, "bwlint: nothing was scanned\n")
 
 
+@pytest.mark.parametrize(
+    ("command", "code", "left"),
+    [("check", 1, ""), ("baseline", 0, ""), ("audit", 0, ""), ("inspect", 3, "bwlint: nothing was scanned\n")],
+)
+def test_quiet_is_for_every_report(here: Path, command: str, code: int, left: str) -> None:
+    (here / "bwlint.toml").write_text('baseline = "known.json"\n' if command == "baseline" else "")
+    loud, quiet = invoke(command, "a.py"), invoke(command, "-q", "a.py")
+    assert (loud.exit_code, quiet.exit_code) == (code, code)
+    assert len(quiet.stderr) < len(loud.stderr) and quiet.stderr.endswith(left)
+    assert left or not quiet.stderr
+
+
 def test_quiet(here: Path) -> None:
     result = invoke("check", "--no-cache", "-q", "a.py")
     assert (result.exit_code, result.stderr) == (1, "")

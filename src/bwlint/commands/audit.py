@@ -209,20 +209,22 @@ def rendered(ledger: Ledger, form: str, how: Setting, top: int, hidden: int = 0)
 
 
 def _close(ledger: Ledger, decisions: Decisions, options: dict[str, Any]) -> int:
-    """Print the totals on stderr; the exit code."""
-    say(not_read(ledger.skipped, every=options["verbose"]))
-    if not _scanned(ledger):
-        return failed_strictly(ledger.skipped) if fails_strictly(options, ledger.skipped) else nothing()
-    which = f" new or changed since {visible(options['since'])}" if options["since"] else ""
-    say(f"bwlint: {questions(ledger, which)}\n")
-    if ledger.stale:
-        count = counted(len(ledger.stale), "decision")
-        say(f"bwlint: {count} in {visible(decisions.file)} match no row: --prune removes them\n")
+    """Print the totals on stderr, unless --quiet is given; the exit code."""
+    if options["verbose"] or not options["quiet"]:
+        say(not_read(ledger.skipped, every=options["verbose"]))
+    if _scanned(ledger) and not options["quiet"]:
+        which = f" new or changed since {visible(options['since'])}" if options["since"] else ""
+        say(f"bwlint: {questions(ledger, which)}\n")
+        if ledger.stale:
+            count = counted(len(ledger.stale), "decision")
+            say(f"bwlint: {count} in {visible(decisions.file)} match no row: --prune removes them\n")
     if fails_strictly(options, ledger.skipped):
         return failed_strictly(ledger.skipped)
+    if not _scanned(ledger):
+        return nothing()
     failing = _failing(ledger, options["fail_on"])
-    if not failing:
-        return CLEAN
+    if not failing or options["quiet"]:
+        return FOUND if failing else CLEAN
     undecided = [row for row in failing if row.decision is None]
     say(f"bwlint: {counted(len(failing), 'check')} at or above --fail-on {options['fail_on']}\n")
     if undecided:

@@ -31,7 +31,8 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
         raise click.UsageError("--prune does not go with --select, --ignore or --target")
     use_index(options, stack)
     outcome = plainly(options, stack)
-    say(not_read(outcome.report.skipped, every=options["verbose"]))
+    if options["verbose"] or not options["quiet"]:
+        say(not_read(outcome.report.skipped, every=options["verbose"]))
     if outcome.scanned == 0:
         return nothing()
     named = os.path.relpath(outcome.baseline) if outcome.baseline else None
@@ -47,7 +48,8 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     gone = f", {old.known.total() - total} gone" if options["prune"] else ""
     why = ", from other rules or for other chips" if any(options[name] for name in _NARROWING) else ""
     unasked = f", {kept.known.total()} of them kept from files outside PATHS{why}" if kept.known else ""
-    say(f"bwlint: {counted(total, 'finding')} in {file}{gone}{unasked}\n")
+    if not options["quiet"]:
+        say(f"bwlint: {counted(total, 'finding')} in {file}{gone}{unasked}\n")
     _advise(file, outcome.baseline)
     return CLEAN
 

@@ -43,9 +43,11 @@ def run(options: dict[str, Any]) -> int:
         found = inspect(request, advance, own_places)
     write(_inspection(found, options), options)
     report = found.inspection.report
-    say(not_read(report.skipped, every=options["verbose"]))
-    looked_at = "built code: " if any(one.own for one in found.inspection.shipments) else ""
-    say(f"bwlint: {looked_at}{summary(report, found.severity)}\n")
+    if options["verbose"] or not options["quiet"]:
+        say(not_read(report.skipped, every=options["verbose"]))
+    if not options["quiet"]:
+        looked_at = "built code: " if any(one.own for one in found.inspection.shipments) else ""
+        say(f"bwlint: {looked_at}{summary(report, found.severity)}\n")
     for fault in found.failures:
         failure(Exception(fault)).show()
     if fails_strictly(options, report.skipped):

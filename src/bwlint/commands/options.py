@@ -160,6 +160,7 @@ strict = click.option(
     is_flag=True,
     help="Exit with 2 if a file could not be read or judged.",
 )
+quiet = click.option("--quiet", "-q", is_flag=True, help="No summary on stderr.")
 verbose = click.option("--verbose", "-v", is_flag=True, help="List every skipped file with its reason.")
 
 
