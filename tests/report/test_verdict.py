@@ -87,6 +87,7 @@ def test_of_many_kinds_three_are_named(
             (("a", "a socket"), ("b", "a fifo"), ("c", "a fifo"), ("c", "late")),
             "no findings in what was read; 3 files skipped (2 of them: a fifo)",
         ),
+        ("", "warning", {}, (("a", "a socket"), ("b", "a fifo")), "no findings in what was read; 2 files skipped"),
     ],
 )
 def test_without_findings(

@@ -27,8 +27,8 @@ ASKS = b"import torch\nx = torch.cuda.get_device_capability() == (12, 0)\n"
 @pytest.mark.parametrize(
     ("name", "data", "reason"),
     [
-        ("a.cu", GUARD.decode("latin-1").encode("utf-16"), "UTF-16 or UTF-32, which is not read"),
-        ("a.py", ASKS.decode().encode("utf-16-le"), "UTF-16 or UTF-32, which is not read"),
+        ("a.cu", GUARD.decode("latin-1").encode("utf-16"), "encoded as UTF-16 or UTF-32"),
+        ("a.py", ASKS.decode().encode("utf-16-le"), "encoded as UTF-16 or UTF-32"),
         ("a.py", b"x = '\xe9'\n" + ASKS, "not utf-8 and no encoding is declared: byte 0xe9 at offset 5 (line 1)"),
         ("a.py", ASKS + b"# \xe9\n", "not utf-8 and no encoding is declared: byte 0xe9 at offset 65 (line 3)"),
         ("a.py", ASKS + b"# \0\n", "syntax error: a NUL byte (line 3)"),

@@ -215,7 +215,8 @@ def several(forms: click.Choice[str]) -> Callable[[Command], Command]:
         "forms",
         type=Forms(forms),
         multiple=True,
-        help="Format of the report (default: text). With a file, one more: --format sarif:out.sarif --format text.",
+        help="Format of the report (default: text). FORMAT:FILE writes it to a file; stdout then has a report only if "
+        "another --format asks for one: --format sarif:out.sarif --format text.",
     )
 
 

@@ -270,13 +270,15 @@ def _where(category: Category, targets: Sequence[str]) -> str:
 
 
 def _skipped(files: Iterable[Skipped]) -> str:
-    """ "2 files skipped (larger than 10 MB)"; of several reasons the commonest."""
+    """ "2 files skipped (larger than 10 MB)"; of several reasons the commonest, if there is one."""
     reasons = dict.fromkeys((file.path, file.reason) for file in files)
     if not reasons:
         return ""
     (reason, count), *others = Counter(reason for _, reason in reasons).most_common()
     most = f"{count} of them: " if others else ""
-    return f"{counted(len({path for path, _ in reasons}), 'file')} skipped ({most}{visible(reason)})"
+    is_commonest = all(number < count for _, number in others)
+    told = counted(len({path for path, _ in reasons}), "file")
+    return f"{told} skipped" + (f" ({most}{visible(reason)})" if is_commonest else "")
 
 
 def trees(paths: Sequence[str], packages: Sequence[str]) -> tuple[AskedTree, ...]:

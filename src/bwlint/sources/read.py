@@ -26,7 +26,7 @@ _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK_OR_COMMENT = re.compile(rb"[ \t\f]*(?:#|$)")
 # `punycode` and `idna` need time that grows with the square of the input; nobody writes source in them.
 _REFUSED = frozenset({"punycode", "idna", "undefined"})
-WIDE = "UTF-16 or UTF-32, which is not read"
+WIDE = "encoded as UTF-16 or UTF-32"
 _NO_TEXT = (
     (b"version https://git-lfs.github.com/spec/", "a pointer of Git LFS, not the file itself"),
     (b"\0GITCRYPT\0", "encrypted by git-crypt"),
