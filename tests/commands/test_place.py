@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ from click.testing import CliRunner
 from small_binaries import wheel
 
 from bwlint.cli import app
+from bwlint.commands.check import outcome_of
+from bwlint.run.outcome import Outcome
+from bwlint.run.request import CheckRequest
 
 SPLIT = """import torch
 
@@ -70,6 +74,41 @@ def test_a_file_elsewhere_is_judged_by_itself(project: Path, monkeypatch: pytest
     assert (code, "pick (check at run time)" in said) == (0, True)
 
 
+@pytest.mark.parametrize(
+    ("marks", "read"),
+    [
+        ([], ""),
+        (["p/.git"], "p"),
+        (["p/pyproject.toml"], "p"),
+        (["p/setup.py", "p/inner/.git"], "p"),
+        (["p/inner/.git"], "p/inner"),
+        ([".git", "p/.git"], ""),
+        (["pyproject.toml", "p/setup.py"], ""),
+        (["other/.git"], ""),
+    ],
+)
+def test_the_project_of_a_file_is_read(
+    project: Path, monkeypatch: pytest.MonkeyPatch, marks: list[str], read: str
+) -> None:
+    (project / "p" / "inner").mkdir()
+    (project / "p" / "inner" / "pick.py").write_text(SPLIT)
+    for mark in marks:
+        (project / mark).parent.mkdir(exist_ok=True)
+        (project / mark).touch()
+    asked = list[tuple[str, ...]]()
+
+    def noted(request: CheckRequest, stack: ExitStack) -> Outcome:
+        asked.append(request.paths)
+        return outcome_of(request, stack)
+
+    monkeypatch.setattr("bwlint.commands.place.outcome_of", noted)
+    code, said = explain("p/inner/pick.py:5")
+    assert (code, asked) == (0, [(read or ".",)])
+    assert "p/inner/pick.py:5\n    pick (check at run time)" in said
+    told = f"bwlint: reads {read}, the project of p/inner/pick.py\n"
+    assert (told in said) is bool(read)
+
+
 def test_a_place_in_a_package(project: Path) -> None:
     (project / "x-1.0-py3-none-any.whl").write_bytes(wheel({"x/pick.py": SPLIT.encode()}))
     code, said = explain("./x-1.0-py3-none-any.whl/x/pick.py:5")
@@ -83,10 +122,7 @@ def test_a_place_in_a_package(project: Path) -> None:
 
 
 def test_a_decision_is_told(project: Path) -> None:
-    from contextlib import ExitStack
-
     from bwlint.run.audit import audit
-    from bwlint.run.request import CheckRequest
 
     with ExitStack() as stack:
         row = next(row for row in audit(CheckRequest((".",)), stack).rows if row.form == "gate")

@@ -13,8 +13,9 @@ from pathlib import Path
 from bwlint.chips import all_chips
 from bwlint.commands.audit import rendered
 from bwlint.commands.check import outcome_of
-from bwlint.commands.terminal import failure, put_right, setting
+from bwlint.commands.terminal import failure, put_right, say, setting
 from bwlint.index import kept
+from bwlint.model.escape import visible
 from bwlint.model.findings import Finding
 from bwlint.model.ledger import Ledger, Row
 from bwlint.report import text
@@ -30,6 +31,8 @@ from bwlint.sources.walk import discover
 
 _PLACE = re.compile(r"(.+):([1-9]\d{0,8})")
 _PACKAGED = re.compile(rf"({PREFIX}[^/]+|.+?\.(?:whl|tar\.gz|zip))/(.+)")
+_PROJECT = (".git", "pyproject.toml", "setup.py")
+"""What stands at the top of a project."""
 _NO_QUESTION = "this line names no chip, checks none and depends on none"
 _DECIDED = "fail: somebody has decided that it is broken, and check reads no decisions"
 _KINDS = {
@@ -118,11 +121,14 @@ class _AskedLine:
 
 
 def _judged(path: str, line: int, stack: ExitStack) -> _AskedLine:
-    """Run `check` as it would be run from the folder that we are in; a file elsewhere is judged by itself."""
+    """Run `check` as it would be run from the folder that we are in, or in the project below it that has the file; a
+    file elsewhere is judged by itself."""
     stack.enter_context(kept.using())
     real, (package, inside) = os.path.realpath(path), _packaged(path)
-    is_below = Path(real).is_relative_to(os.path.realpath("."))
-    request = CheckRequest((package or ("." if is_below else path),))
+    project = "" if package else _project(real)
+    if project not in ("", "."):
+        say(f"bwlint: reads {visible(project)}, the project of {visible(path)}\n")
+    request = CheckRequest((package or project or path,))
     outcome = outcome_of(request, stack)
     if package:
         files = outcome.names.files.values()  # with the release, which need not be asked for
@@ -137,6 +143,18 @@ def _judged(path: str, line: int, stack: ExitStack) -> _AskedLine:
     place = _AskedLine(path, line, real, settings, outcome, ledger, ())
     rows = (row for row in ledger.rows if any(place.has(at.path, at.line, at.end_line) for at in row.places))
     return replace(place, rows=tuple(rows))
+
+
+def _project(real: str) -> str:
+    """The outermost project below the folder that we are in that has a file, or that folder where it is in a project
+    itself or there is none; "" for a file that is not below it."""
+    here = Path.cwd().resolve()
+    if not Path(real).is_relative_to(here):
+        return ""
+    is_inside = any((folder / mark).exists() for folder in (here, *here.parents) for mark in _PROJECT)
+    folders = [] if is_inside else Path(real).relative_to(here).parents
+    tops = [folder for folder in folders if any((here / folder / mark).exists() for mark in _PROJECT)]
+    return str(tops[-1]) if tops else "."
 
 
 def _without_rows(place: _AskedLine) -> str:
