@@ -141,7 +141,7 @@ def test_the_text() -> None:
         "",
         "To edit, in this order:",
         "  1. a/in.py:7  check `major != 10` lets only 10.0 through",
-        "     by hand: let 12.x through (no known rewrite)",
+        "     by hand: let 12.x in too (no known rewrite)",
         "     for p.f",
         "",
         "To edit if a trial shows that the code behind runs on 12.1, in this order:",

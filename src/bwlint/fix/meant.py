@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from bwlint.chips import Chip, ChipSet, Target, spelling, words
+from bwlint.chips.wording import only
 from bwlint.fix.change import WantedChange
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate
@@ -28,7 +29,7 @@ def said_exactly(said: str, change: WantedChange) -> NoFix | None:
     # "only SM89 and SM120 have this" speaks of generations, not of one part
     named = ChipSet.where(lambda chip: re.search(_names(chip), said, re.IGNORECASE) is not None)
     if named <= change.twins and any(_only(twin).search(said) for twin in change.twins):
-        return NoFix("a comment says that only this part is meant")
+        return NoFix(f"a comment says that this is for {only(named)}")
     for chip in change.chips:
         if _beside(_DENIED, _names(chip)).search(said):
             return NoFix(f"a comment says that {chip} is left out knowingly")

@@ -157,9 +157,10 @@ def _step(step: PortStep) -> Iterator[str]:
 
 
 def by_hand(step: PortStep) -> str:
-    """What to do at a gate without an edit."""
-    todo = "compile it for {}" if step.kind == "build" and not step.admits else "let {} through"
-    return f"by hand: {todo.format(words(step.wanted))} ({step.words})"
+    """What to do at a gate without an edit: nobody who gets through today is to be kept out."""
+    todo = "compile it for {}" if step.kind == "build" else "let {} in"
+    too = " too" if step.admits else ""
+    return f"by hand: {todo.format(words(step.wanted).removesuffix(' only'))}{too} ({step.words})"
 
 
 def _numbered(steps: tuple[int, ...]) -> str:

@@ -89,10 +89,10 @@ def test_more_than_the_family(snippet: Make, wanted: tuple[str, ...], reason: st
             "exact = cap == (12, 0)  # on purpose\n\n\n\nif exact and f(): pass\n",
             "a comment says that the exact test is meant",
         ),
-        ("if cap == (12, 0):  # SM120 only\n    pass\n", "a comment says that only this part is meant"),
+        ("if cap == (12, 0):  # SM120 only\n    pass\n", "a comment says that this is for 12.0 only"),
         (
             "if cap == (12, 0):  # only tuned for the RTX 5090\n    pass\n",
-            "a comment says that only this part is meant",
+            "a comment says that this is for 12.0 only",
         ),
         (
             "if cap == (12, 0):  # does not work on sm_121\n    pass\n",

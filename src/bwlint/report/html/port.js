@@ -84,7 +84,7 @@ function portSteps(isProved, title) {
   const steps = report.steps.filter((step) => step.proved === isProved);
   if (!steps.length) return null;
   const rows = steps.map((step) => {
-    const byHand = step.said ? step.by_hand : `let ${step.wanted.join(", ")} through (${step.by_hand})`;
+    const byHand = step.said ? step.by_hand : `let ${step.wanted.join(", ")} in${step.admits.length ? " too" : ""} (${step.by_hand})`;
     const places = [step, ...step.also].map((spot, at) => [at ? ", " : "", spotOf(spot)]);
     return h("li", { value: step.number }, h("p", null, step.fix ? prose(step.fix.title) : [h("strong", null, "By hand: "), prose(byHand)]), h("p", null, places, ` ${step.kind} `, h("code", { class: "long" }, step.text)), h("p", { class: "quiet" }, prose(step.said || `for ${step.needed_by.join(", ") || "all that is built"}`)));
   });
