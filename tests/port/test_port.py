@@ -741,7 +741,7 @@ ENDS: dict[str, tuple[str, dict[str, str]]] = {
         def op_many(x, backend="auto"):
             return x
         """,
-        {"op": "impossible", "op_old": "unproved 1", "op_both": "unproved 2", "op_many[later]": "impossible"},
+        {"op": "unproved", "op_old": "unproved 1", "op_both": "unproved 2", "op_many[later]": "unproved"},
     ),
     "what else stands behind the gate of an operation that ends in what the chip lacks": (
         """
@@ -1174,7 +1174,7 @@ def test_sources_show_whether_what_is_for_hopper_alone_is(tmp_path: Path) -> Non
     (tmp_path / "csrc").mkdir()
     (tmp_path / "csrc" / "scale_op.cu").write_text("__global__ void scale(float* x) { x[threadIdx.x] *= 2.0f; }\n")
     files = {"ops.py": HOPPER, "build.py": build, "env.py": "from pathlib import Path\nCSRC_DIR = Path('csrc')\n"}
-    expected = {"op": "unproved 1", "op_far": "impossible", "OpConfig": "impossible"}
+    expected = {"op": "unproved 1", "op_far": "unproved", "OpConfig": "unproved"}
     assert verdicts(made(tmp_path, files, "op*", "Op*")) == expected
 
 

@@ -120,16 +120,25 @@ def test_what_is_left_to_decide() -> None:
     assert port_report.summary(only) == words
 
 
+def test_an_end_that_a_check_alone_shows() -> None:
+    lacks = (Lack(TEST, "code for Hopper alone", ("9.0",), by_check=True),)
+    row = replace(ROWS[2], verdict="unproved", ways=(Way("as it is", (), (TEST,), lacks, ()),))
+    plan = replace(RICH, rows=(row,), steps=())
+    said = "a/in.py:7 lets only 9.0 in. Nothing else shows that 12.1 cannot run it: let 12.1 in for a trial"
+    assert f"    {said}\n" in port_report.as_text(plan, Setting())
+    assert f"- `p.h`: {said}. Meanwhile: `slow`." in port_report.as_markdown(plan, Setting()).replace("\\", "")
+
+
 def test_the_text() -> None:
     assert port_report.as_text(RICH, Setting()).splitlines() == [
         "works after the edits below:",
         "  p.f  (a/ops.py:5)",
-        "    as it is: steps 1, 2",
+        "    after steps 1, 2",
         "      because a build",
         "",
         "may run once its checks let the chip in; try it first:",
         "  p.g  (a/ops.py:5)",
-        '    with "x": step 2',
+        '    with "x": after step 2',
         "",
         "impossible:",
         "  p.h  (a/ops.py:5, takes slow today)",

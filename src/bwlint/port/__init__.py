@@ -258,7 +258,8 @@ class _Planner:
     def _row(self, name: str, wish: _Wish, taken: Sequence[OpenWay]) -> PortRow:
         row = self.rows.table.row(wish.entry, wish.ruling)
         cell = row.cells[self.chip]
-        verdict: Verdict = "impossible" if any(way.lacks for way in wish.ways) else "unseen"
+        ends = [all(one.by_check for one in way.lacks.values()) for way in wish.ways if way.lacks]
+        verdict: Verdict = "unproved" if any(ends) else "impossible" if ends else "unseen"
         verdict = "partly" if wish.partly else verdict
         if taken:
             is_proved = taken[0].shown or taken[0].gates.keys() <= self._proved
@@ -272,7 +273,9 @@ class _Planner:
     def _way(self, way: OpenWay, is_taken: bool) -> Way:
         steps = tuple(self._numbers[place] for place in way.gates if place in self._numbers and not way.lacks)
         gates = tuple(map(self._spot_of_gate, way.gates))
-        lacks = tuple(Lack(self._spot(one.place), one.what, one.legal.names) for one in way.lacks.values())
+        lacks = tuple(
+            Lack(self._spot(one.place), one.what, one.legal.names, one.by_check) for one in way.lacks.values()
+        )
         return Way(way.name, steps, gates, lacks, tuple(way.shown), is_taken)
 
     # -- steps

@@ -91,7 +91,7 @@ class Reasons:
             chips = judged.admitted if judged is not None else self.gates.let_in(place)
             if chips and chips <= ALONE - ALIKE and (judged is None or judged.sets.live & ALIKE):
                 generations = " or ".join(sorted({one.generation for one in chips}))
-                yield Lacking(asked, f"code for {generations} alone", chips)
+                yield Lacking(asked, f"code for {generations} alone", chips, by_check=True)
 
     def _is_outgrown(self, node: Node) -> bool:
         libraries = self.gates.context.evidence.libraries

@@ -31,11 +31,12 @@ MAX_HEADERS = 60
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """What a chip has not at a place, and the chips that have it."""
+    """What a chip has not at a place, and the chips that have it. `by_check`: the check there is all that says so."""
 
     place: GatePlace
     what: str
     legal: ChipSet
+    by_check: bool = False
 
 
 @dataclass(frozen=True, slots=True)

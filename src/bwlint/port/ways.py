@@ -73,7 +73,7 @@ class Ways:
         way = self._looked_behind(OpenWay("in some uses", {place: None}))
         told = (*self.reasons.asked_around(judged), *self.reasons.told_at(judged)) if judged is not None else ()
         told = (*told, *self.beyond.lacking(judged)) if judged is not None and not (told or way.arms) else told
-        for find in (told, self.reasons.alone(way.gates, behind), self.reasons.further(way.gates, behind)):
+        for find in (told, self.reasons.further(way.gates, behind), self.reasons.alone(way.gates, behind)):
             way.may_end_in(find)
         return way
 
@@ -99,7 +99,6 @@ class Ways:
         asked = map(self.gates.gate, dict.fromkeys((*ruling.refused[self.gates.chip], *way.gates)))
         met = [judged for judged in asked if judged is not None and not judged.gate.is_a("flag")]
         for find in (
-            self.reasons.alone(way.gates, own),
             self.reasons.compiled(own),
             self.reasons.loosely(backends),
             self.reasons.named_by_class(entry),
@@ -108,6 +107,7 @@ class Ways:
             (lacking for judged in met for lacking in self.reasons.told_at(judged)),
             self.reasons.named_for_others(entry, backends),
             self.reasons.further(way.gates, () if way.arms else nodes if is_only else backends),
+            self.reasons.alone(way.gates, own),
         ):
             way.may_end_in(find)
         return way

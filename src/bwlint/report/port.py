@@ -10,7 +10,7 @@ from typing import Any
 from bwlint.model.escape import visible
 from bwlint.model.findings import Fix
 from bwlint.model.naming import counted
-from bwlint.port.table import CodeSpot, Port, PortRow, PortStep, Way
+from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Way
 from bwlint.report import Setting, encode
 from bwlint.report.audit import row_json
 from bwlint.report.markdown import code, plain
@@ -85,7 +85,7 @@ def _lines(plan: Port) -> Iterator[str]:
         if rows:
             yield f"{title}:"
             for row in rows:
-                yield from _row(row, said)
+                yield from _row(row, said, plan.chip)
             yield ""
     for proved, title in SECTIONS:
         steps = [step for step in plan.steps if step.proved is proved]
@@ -112,28 +112,34 @@ def _few(lines: Iterable[str], count: int, where: str = "") -> Iterator[str]:
         yield f"  and {count - MOST_LEFT} more{where}"
 
 
-def _row(row: PortRow, said: dict[tuple[str, ...], str]) -> Iterator[str]:
+def _row(row: PortRow, said: dict[tuple[str, ...], str], chip: str) -> Iterator[str]:
     """An operation with its ways; `said` are the lists of what there is meanwhile, by who has it first."""
     takes = f", takes {row.arm} today" if row.arm else ""
     yield f"  {row.name}  ({row.at.path}:{row.at.line}{takes})"
     plain = [way for way in row.ways if way.chosen and not (way.lacks or way.shown)]
     numbers = {way.name: {number for one in plain if one.name == way.name for number in one.steps} for way in plain}
     for way in row.ways:
+        head = f"    {way.name}: " if way.name != "as it is" else "    "
         if way.lacks:
-            lack = way.lacks[0]
-            legal = f" ({words(lack.legal).removesuffix(' only')} only)" if lack.legal else ""
-            yield f"    {way.name}: reaches {lack.what}{legal}, {_place(lack.at)}"
+            yield f"{head}{_end(way.lacks[0], chip)}"
         elif way in plain and way.name in numbers:
-            yield f"    {way.name}: {_numbered(tuple(numbers.pop(way.name)))}"
+            yield f"{head}after {_numbered(tuple(numbers.pop(way.name)))}"
         elif way.chosen and way.shown:
-            yield f"    {way.name}: {_numbered(way.steps)}"
+            yield f"{head}after {_numbered(way.steps)}"
             yield f"      because {way.shown[0]}"
         elif way.gates and not way.chosen:
             places = ", ".join(map(_place, way.gates[:MOST_NAMES]))
-            yield f"    {way.name}: {counted(len(way.gates), 'check')}, {places}"
+            yield f"{head}{counted(len(way.gates), 'check')}, {places}"
     if row.instead:
         first = said.setdefault(row.instead, row.name)
         yield f"    meanwhile: {', '.join(row.instead) if first == row.name else f'see {first}'}"
+
+
+def _end(lack: Lack, chip: str) -> str:
+    legal, place = words(lack.legal).removesuffix(" only"), _place(lack.at)
+    if lack.by_check:
+        return f"{place} lets only {legal} in. Nothing else shows that {chip} cannot run it: let {chip} in for a trial"
+    return f"reaches {lack.what}{f' ({legal} only)' if legal else ''}, {place}"
 
 
 def _step(step: PortStep) -> Iterator[str]:
@@ -199,7 +205,7 @@ def _row_json(row: PortRow) -> dict[str, Any]:
 def _way_json(way: Way) -> dict[str, Any]:
     return {
         **encode.picked(way, "name", "chosen", "steps", "gates"),
-        "lacks": [{**encode.plain(lack.at), **encode.picked(lack, "what", "legal")} for lack in way.lacks],
+        "lacks": [{**encode.plain(lack.at), **encode.picked(lack, "what", "legal", "by_check")} for lack in way.lacks],
         "works": list(way.shown),
     }
 
@@ -246,10 +252,10 @@ def _markdown_lines(plan: Port) -> Iterator[str]:
         steps = [step for step in plan.steps if step.proved is proved]
         if steps:
             yield from (f"### {title}", "", *map(_markdown_step, steps), "")
-    for verdict in ("impossible", "unseen"):
-        rows = [row for row in plan.rows if row.verdict == verdict]
+    for verdict in ("unproved", "impossible", "unseen"):
+        rows = [row for row in plan.rows if row.verdict == verdict and not any(way.chosen for way in row.ways)]
         if rows:
-            yield from (f"### {WORDS[verdict].capitalize()}", "", *map(_stuck, rows), "")
+            yield from (f"### {WORDS[verdict].capitalize()}", "", *(_stuck(row, plan.chip) for row in rows), "")
     drawn = list(_graph(plan))
     if drawn:
         yield from ("### The code paths", "", "```mermaid", "flowchart LR", *drawn, "```")
@@ -266,8 +272,9 @@ def _markdown_step(step: PortStep) -> str:
     return f"- [ ] **{step.number}** {code(f'{step.at.path}:{step.at.line}')} {plain(what)} (for {needed})"
 
 
-def _stuck(row: PortRow) -> str:
-    lacks = "; ".join(dict.fromkeys(way.lacks[0].what for way in row.ways if way.lacks))
+def _stuck(row: PortRow, chip: str) -> str:
+    ends = (way.lacks[0] for way in row.ways if way.lacks)
+    lacks = "; ".join(dict.fromkeys(_end(one, chip) if one.by_check else one.what for one in ends))
     instead = f" Meanwhile: {', '.join(row.instead)}." if row.instead else ""
     return f"- {code(row.name)}: {plain(lacks or 'bwlint found no check that refuses it')}.{plain(instead)}"
 

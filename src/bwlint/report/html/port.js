@@ -70,7 +70,7 @@ function gateNode(way, gate) {
 
 function endNode(way) {
   const [lack] = way.lacks;
-  if (lack) return { kind: "lack", text: lack.what, told: `${lack.what} (${lack.path}:${lack.line})` };
+  if (lack) return { kind: lack.by_check ? "open" : "lack", text: lack.what, told: `${lack.what} (${lack.path}:${lack.line})` };
   return way.works.length ? { kind: "works", text: way.works[0], told: way.works[0] } : { kind: "open", text: "not known to work", told: `${way.name}: not known to work` };
 }
 
