@@ -194,6 +194,26 @@ def test_a_list_of_a_build_that_has_nothing_for_the_chip_is_a_step(tmp_path: Pat
     assert steps(plan) == [("build", "build.sh:3")]
 
 
+WRAPPER = """
+template <typename Kernel>
+struct only_on_120 : Kernel {
+  __device__ void operator()(float* x) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1200
+    Kernel::operator()(x);
+#endif
+  }
+};
+"""
+
+
+def test_a_wrapper_that_wraps_none_is_left_to_decide(tmp_path: Path) -> None:
+    plan = made(tmp_path, {"csrc/only.hpp": WRAPPER})
+    assert plan.steps == ()
+    assert [row.places[0].line for row in plan.left] == [4]
+    used = '#include "only.hpp"\nusing Scaled = only_on_120<Scale>;\n'
+    assert steps(made(tmp_path, {"csrc/scale.cu": used})) == [("kernel", "only.hpp:4")]
+
+
 SILENT: dict[str, tuple[dict[str, str], str]] = {
     "another of the family is left out": ({"setup.py": SETUP, "csrc/scale.cu": KERNEL}, "12.0"),
     "nobody is": (

@@ -18,6 +18,7 @@ from bwlint.port.table import CodeSpot, PortStep
 from bwlint.port.ways import Ways
 from bwlint.rules import checks, file_checks, guard_checks
 from bwlint.rules.arch_target.builds import INERT
+from bwlint.rules.family_split.guard import UNUSED
 from bwlint.rules.family_split.weight import REASONED
 from bwlint.run.gather import Gathered
 from bwlint.sources.texts import Texts
@@ -141,8 +142,9 @@ def _is_for(finding: Finding, name: str, others: frozenset[str]) -> bool:
 
 
 def _only_asks(finding: Finding) -> bool:
-    """Whether a note has nothing to do in it: no edit is known, or the tree gives a reason for what stands there."""
-    return any(why in finding.message for why in (REASONED, INERT)) or (
+    """Whether a note has nothing to do in it: no edit is known, the tree gives a reason for what stands there, or none
+    uses it."""
+    return any(why in finding.message for why in (REASONED, INERT, UNUSED)) or (
         finding.name in _ASKING_NOTES and finding.fix is None
     )
 

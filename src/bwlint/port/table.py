@@ -57,7 +57,8 @@ class PortStep:
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """What a way ends in that the chip has not: `what` works on `legal` alone. `by_check`: the check there is all that says so."""
+    """What a way ends in that the chip has not: `what` works on `legal` alone. `by_check`: the check there is all that
+    says so."""
 
     at: CodeSpot
     what: str

@@ -27,6 +27,7 @@ _EXACT_WRAPPER = re.compile(r"(?:^|_)(?:only|exact)(?:_|$)|(?:Only|Exact)(?![a-z
 _CONVERTS = re.compile(frameworks.piece("converts"))
 _MACROS = frozenset({"macro", "defined"})
 ENDS = {"raise": "stops at the error beside it.", "exit": "passes, and its code runs into the error beside it."}
+UNUSED = "Nothing here is wrapped in"
 
 
 def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
@@ -42,7 +43,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     wrapper = wrapper_of(context, guarded)
     severity, confidence, what = _level(context, guarded, lost, twins)
     if wrapper is not None and wrapper.unused:
-        severity, confidence, what = "note", "low", f" Nothing here is wrapped in `{wrapper.name}`."
+        severity, confidence, what = "note", "low", f" {UNUSED} `{wrapper.name}`."
     other = (RelatedSpan(guarded.module, guarded.other.at, f"{called(lost)} gets this"),) if guarded.other.at else ()
     yield Draft(
         rule=RULE,
