@@ -129,6 +129,18 @@ def test_an_end_that_a_check_alone_shows() -> None:
     assert f"- `p.h`: {said}. Meanwhile: `slow`." in port_report.as_markdown(plan, Setting()).replace("\\", "")
 
 
+def test_what_keeps_the_chip_out_is_told_apart() -> None:
+    plan = replace(BESIDE, steps=(FOUND, replace(FOUND, number=2, keeps_out=True)), answered=1)
+    text = port_report.as_text(plan, Setting())
+    first, last = (
+        text.index(title) for title in ("To edit, in", "To keep 12.1 out of code that it cannot run:\n  2. ")
+    )
+    assert first < text.index("  1. ") < last
+    assert "### To keep 12.1 out of code that it cannot run\n\n- [ ] **2**" in port_report.as_markdown(plan, Setting())
+    words = "1 step, and 1 to keep it out of code that it cannot run"
+    assert port_report.summary(plan) == f"found no operation that does not work on 12.1; {words}"
+
+
 def test_the_text() -> None:
     assert port_report.as_text(RICH, Setting()).splitlines() == [
         "works after the edits below:",

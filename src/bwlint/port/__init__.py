@@ -139,8 +139,10 @@ class _Planner:
             shown[place] |= whole[name].shown
         needed |= builds | tests
         holds |= dict.fromkeys(builds, True)
-        first = [place for place in ordered if self._is_proved(place, shown)]  # these are printed apart
-        self._numbers = {place: number for number, place in enumerate(dict.fromkeys((*first, *ordered)), 1)}
+        last = [place for place in ordered if place in self._found and self._found[place].narrows]
+        first = [place for place in ordered if self._is_proved(place, shown) and place not in last]
+        middle = [place for place in ordered if place not in last]  # all three are printed apart
+        self._numbers = {place: number for number, place in enumerate(dict.fromkeys((*first, *middle, *last)), 1)}
         steps = tuple(
             self._step(place, needed[place], tuple(shown[place]), holds.get(place)) for place in self._numbers
         )

@@ -260,6 +260,7 @@ def step_of(found: FoundPlace, number: int, name: str, texts: Texts, stuck: NoFi
         (),
         f"{finding.rule}: {finding.message}",
         finding.related,
+        keeps_out=found.narrows,
     )
 
 

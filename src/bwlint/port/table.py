@@ -53,6 +53,8 @@ class PortStep:
     """The places that this rests on."""
     also: tuple[CodeSpot, ...] = ()
     """Other places with the same code, of which the same is said."""
+    keeps_out: bool = False
+    """Whether it opens nothing: it keeps the chip out of code that this cannot run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,8 @@ class PortRow:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """`steps` stand in the order in which they are to be made: what is behind comes before what leads there. `scanned`
+    """`steps` stand in the order in which they are to be made: what is behind comes before what leads there, and what
+    keeps the chip out of something comes last. `scanned`
     counts the files that were read, which are among `files`. `left` are rows of the ledger that no step answers,
     `apart` errors that turn the chip away and that no operation was seen to meet. `answered` counts the operations that
     the matrix answers, for whichever chip."""

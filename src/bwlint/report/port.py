@@ -27,7 +27,6 @@ WORDS = {
 _COUNTED = {"opens": "to edit", "unproved": "to try first", "impossible": "impossible", "unseen": "with no check found"}
 KINDS = {"condition": "check", "helper-call": "call of a check", "predicate": "answer", "expression": "check"}
 """What people call kinds of gates; the others are called as they are."""
-SECTIONS = ((True, "To edit, in this order"), (False, "To edit if a trial shows that the code behind runs"))
 MOST_NAMES, MOST_LEFT = 3, 10
 
 
@@ -70,7 +69,9 @@ def summary(plan: Port) -> str:
     parts += [f"{counted(len(plan.apart), 'error')} for {plan.chip} outside known operations"] if plan.apart else []
     parts += [f"{partly} {'works' if partly == 1 else 'work'} in some uses only"] if partly else []
     parts += [f"{counted(switches, 'check')} {'answers' if switches == 1 else 'answer'} no"] if switches else []
-    parts += [counted(len(plan.steps), "step")] if plan.rows or plan.steps else []
+    closing = sum(step.keeps_out for step in plan.steps)
+    beside = f", and {closing} to keep it out of code that it cannot run" if closing else ""
+    parts += [f"{counted(len(plan.steps) - closing, 'step')}{beside}"] if plan.rows or plan.steps else []
     parts += [f"{to_look_at(len(plan.left))} (bwlint audit)"] if plan.left else []
     return "; ".join(parts)
 
@@ -87,14 +88,11 @@ def _lines(plan: Port) -> Iterator[str]:
             for row in rows:
                 yield from _row(row, said, plan.chip)
             yield ""
-    for proved, title in SECTIONS:
-        steps = [step for step in plan.steps if step.proved is proved]
-        if steps:
-            yield f"{title}:" if proved else f"{title} on {plan.chip}, in this order:"
-            for step in steps:
-                yield from _step(step)
-            yield ""
-
+    for title, steps in _sections(plan):
+        yield f"{title}:"
+        for step in steps:
+            yield from _step(step)
+        yield ""
     if plan.apart:
         yield f"Errors that {plan.chip} may meet. bwlint found no operation that leads to them:"
         yield from _few((f"  {_place(spot)}{_within(spot)}  {spot.text}" for spot in plan.apart), len(plan.apart))
@@ -104,6 +102,20 @@ def _lines(plan: Port) -> Iterator[str]:
         rows_left = (f"  {row.places[0].path}:{row.places[0].line}  {row.why}" for row in plan.left)
         yield from _few(rows_left, len(plan.left), f": bwlint audit --target {plan.chip}")
         yield ""
+
+
+def _sections(plan: Port) -> Iterator[tuple[str, list[PortStep]]]:
+    """The steps by what they are for."""
+    opening = [step for step in plan.steps if not step.keeps_out]
+    found = (
+        ("To edit, in this order", [step for step in opening if step.proved]),
+        (
+            f"To edit if a trial shows that the code behind runs on {plan.chip}, in this order",
+            [step for step in opening if not step.proved],
+        ),
+        (f"To keep {plan.chip} out of code that it cannot run", [step for step in plan.steps if step.keeps_out]),
+    )
+    yield from ((title, steps) for title, steps in found if steps)
 
 
 def _few(lines: Iterable[str], count: int, where: str = "") -> Iterator[str]:
@@ -212,7 +224,7 @@ def _way_json(way: Way) -> dict[str, Any]:
 
 def _step_json(step: PortStep) -> dict[str, Any]:
     return {
-        **encode.picked(step, "number", "kind", "admits", "wanted", "proved", "needed_by"),
+        **encode.picked(step, "number", "kind", "admits", "wanted", "proved", "keeps_out", "needed_by"),
         **encode.plain(step.at),
         "fix": None if step.fix is None else _fix_json(step, step.fix),
         "by_hand": step.words or None,
@@ -248,10 +260,8 @@ def as_markdown(plan: Port, setting: Setting) -> str:
 def _markdown_lines(plan: Port) -> Iterator[str]:
     told = plain(summary(plan))
     yield from (f"## Port to {plan.chip}", "", f"{told[:1].upper()}{told[1:]}.", "")
-    for proved, title in SECTIONS:
-        steps = [step for step in plan.steps if step.proved is proved]
-        if steps:
-            yield from (f"### {title}", "", *map(_markdown_step, steps), "")
+    for title, steps in _sections(plan):
+        yield from (f"### {title}", "", *map(_markdown_step, steps), "")
     for verdict in ("unproved", "impossible", "unseen"):
         rows = [row for row in plan.rows if row.verdict == verdict and not any(way.chosen for way in row.ways)]
         if rows:

@@ -18,7 +18,7 @@ function portView() {
   });
   const apart = report.apart.map((spot) => h("li", null, spotOf(spot), " ", h("code", null, spot.text)));
   const left = report.left.map((row) => h("li", null, spotOf(row.places[0]), " ", prose(row.why)));
-  const steps = report.steps.length ? [portSteps(true, "To edit, in this order"), portSteps(false, "To edit if a trial shows that the code behind runs, in this order")] : h("p", null, "bwlint knows no edit.");
+  const steps = report.steps.length ? [portSteps((step) => step.proved && !step.keeps_out, "To edit, in this order"), portSteps((step) => !step.proved && !step.keeps_out, "To edit if a trial shows that the code behind runs, in this order"), portSteps((step) => step.keeps_out, `To keep ${report.chip} out of code that it cannot run`)] : h("p", null, "bwlint knows no edit.");
   return [
     pageHead("port", told),
     h(
@@ -80,8 +80,8 @@ function portNode({ kind, text, told }, x, y) {
   return svg("g", { class: kind }, svg("title", {}, shown(told).textContent), svg("rect", { x, y, width: NODE.width, height: NODE.height, rx: 4 }), label);
 }
 
-function portSteps(isProved, title) {
-  const steps = report.steps.filter((step) => step.proved === isProved);
+function portSteps(isMeant, title) {
+  const steps = report.steps.filter(isMeant);
   if (!steps.length) return null;
   const rows = steps.map((step) => {
     const byHand = step.said ? step.by_hand : `let ${step.wanted.join(", ")} in${step.admits.length ? " too" : ""} (${step.by_hand})`;
