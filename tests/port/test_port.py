@@ -1685,6 +1685,26 @@ def test_the_patches_apply_one_after_the_other(tmp_path: Path) -> None:
     assert found.later == 0
     first = found.patches[min(found.patches)].decode()
     assert "[PATCH 1/2] pkg/ops.py:9: Let 12.x in" in first and "Needed by pkg.op." in first
+    assert "The proof covers the test alone. Run the code behind it on the chip" in " ".join(first.split())
+
+
+QUERY = """
+import pynvml
+import torch
+def left(index, has_nvml):
+    if has_nvml:
+        return pynvml.nvmlDeviceGetMemoryInfo(pynvml.nvmlDeviceGetHandleByIndex(index)).free
+    else:
+        return torch.cuda.mem_get_info(index)[0]
+"""
+
+
+def test_a_patch_without_a_test_speaks_of_none(tmp_path: Path) -> None:
+    plan = made(tmp_path, {"ops.py": QUERY})
+    (patch,) = series(plan.steps, plan.files).patches.values()
+    text = " ".join(patch.decode().split())
+    assert "bwlint has read the edited code and not run it. Run it on the chip before you apply it." in text
+    assert " before: " not in text and "test alone" not in text
 
 
 def test_a_file_that_has_changed_since_gets_no_patch(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def test_what_is_shown(tmp_path: Path) -> None:
     for part in (
         f"{tmp_path}/a.py:4:8: family-split: ",
         "(safe)",
-        "every chip but 12.x",
+        "the check is true on: every chip but 12.0; then: every chip but 12.x",
         "\n-    if torch",
         "\n+    if",
     ):

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from repair.trees import GUARD, committed, contents, git, put
 
+from bwlint.model.findings import Fix, Proof
 from bwlint.repair.passes import repaired
-from bwlint.repair.patches import NotOurs, Series, check_folder, save, series
+from bwlint.repair.patches import NotOurs, Series, check_folder, proof_of, save, series
 from bwlint.run.request import CheckRequest
 from bwlint.sources.worktree import top_of
 
@@ -77,6 +78,21 @@ def test_a_patch_is_a_mail_that_says_what_why_and_the_proof(tmp_path: Path, monk
     assert "pkg/deep/c.py:5:" in text
     assert "bwlint rule: family-split (BW101)" in text
     assert max(len(line) for line in text.partition("---\n")[0].splitlines()) <= 120
+
+
+@pytest.mark.parametrize(
+    ("after", "evidence", "rows"),
+    [
+        (("12.0", "12.1"), "seen", ("before: 12.0 only", "after: 12.x", "because: seen")),
+        (("12.0",), "seen (unsafe: it may not run)", ("because: seen", "unsafe: it may not run")),
+        (("12.0",), "none (unsafe: it (the kernel) may not run)", ("unsafe: it (the kernel) may not run",)),
+        (("12.0",), "(unsafe: nobody ran it)", ("unsafe: nobody ran it",)),
+        (("12.0",), "none", ()),
+    ],
+)
+def test_the_rows_of_a_proof(after: tuple[str, ...], evidence: str, rows: tuple[str, ...]) -> None:
+    fix = Fix("unsafe", "admit", "Write it", (), Proof(("12.0",), ("12.0",), after, after, evidence))
+    assert proof_of(fix) == ("Write it", *rows)
 
 
 def test_the_same_tree_gives_the_same_series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

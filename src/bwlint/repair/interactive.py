@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bwlint.model.escape import visible
-from bwlint.model.findings import Proof
+from bwlint.model.findings import CATEGORIES, Finding, Proof
 from bwlint.repair.changes import TextChange
 from bwlint.repair.comment import comment
 from bwlint.repair.plan import Decision, Quit, Wish, moving
 from bwlint.repair.source import EditedFile
-from bwlint.report.words import words
+from bwlint.report.words import reasons, words
 from bwlint.run.outcome import Outcome
 
 QUESTION = "Apply this fix? [a]ccept, [s]kip, s[u]ppress this place, [q]uit, [?] "
@@ -89,15 +89,18 @@ def _shown(wish: Wish, outcome: Outcome) -> str:
             continue
         head = f"{number}  " if wish.others else ""
         rows = [f"{head}{fix.title} ({fix.applicability})"]
-        rows += _effects(fix.proof, names) if wish.others else [_sets(fix.proof)]
-        rows += [f"because: {fix.proof.evidence}"] * bool(fix.proof.evidence)
+        rows += _effects(fix.proof, names) if wish.others else _sets(finding, fix.proof)
+        rows += reasons(fix.proof)
         lines += [*(visible(row) for row in rows), *_diffs(way, outcome)]
     return "\n".join([*lines, ""])
 
 
-def _sets(proof: Proof) -> str:
+def _sets(finding: Finding, proof: Proof) -> Iterator[str]:
+    """The sets of what is edited, where the edit changes them: of a build that is not all that the build has."""
     before, after = (words(names) if names else "none" for names in (proof.before_may, proof.after_may))
-    return f"holds on: {before}; then: {after}"
+    edited = "the edited target loads on" if CATEGORIES[finding.category].is_served else "the check is true on"
+    if before != after:
+        yield f"{edited}: {before}; then: {after}"
 
 
 def _effects(proof: Proof, names: Sequence[str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from bwlint.model.findings import Fix, Proof
 from bwlint.repair.passes import Done, Repaired
 from bwlint.repair.source import EditedFile
 from bwlint.report.patches import Block, near, spliced
-from bwlint.report.words import words
+from bwlint.report.words import reasons, words
 from bwlint.settings import catalog
 from bwlint.sources.worktree import adds_returns, base_of, identity, relative
 
@@ -229,10 +229,10 @@ def _found(done: Done, sources: Mapping[str, EditedFile], base: str) -> str:
 
 
 def proof_of(fix: Fix) -> tuple[str, ...]:
-    """What a fix does, and its sets before and after."""
-    proof = fix.proof
-    rows = (_head(fix.title), f"before: {_sets(proof, after=False)}", f"after: {_sets(proof, after=True)}")
-    return (*rows, f"because: {proof.evidence}") if proof.evidence else rows
+    """What a fix does, its sets before and after where it changes them, and what speaks for it and against."""
+    before, after = (_sets(fix.proof, after=after) for after in (False, True))
+    sets = (f"before: {before}", f"after: {after}") if before != after else ()
+    return (_head(fix.title), *sets, *reasons(fix.proof))
 
 
 def _sets(proof: Proof, *, after: bool) -> str:

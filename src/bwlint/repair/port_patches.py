@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from bwlint.model.escape import visible
+from bwlint.model.findings import Fix
 from bwlint.port.table import PortStep
 from bwlint.repair.changes import Changes, TextChange, moved
 from bwlint.repair.patches import Series, mail, proof_of, slug, wrapped
@@ -105,6 +106,14 @@ def _message(step: PortStep) -> str:
         (
             wrapped(f"Needed by {names}." if names else step.said),
             "\n".join(wrapped(row, "    ", "      ") for row in proof_of(fix)),
-            wrapped("The proof covers the test alone. Run the code behind it on the chip before you apply it."),
+            wrapped(f"{_covered(step.kind, fix)} on the chip before you apply it."),
         )
     )
+
+
+def _covered(kind: str, fix: Fix) -> str:
+    """What the proof of a fix says nothing about."""
+    proof = fix.proof
+    if (proof.before_may, proof.before_must) == (proof.after_may, proof.after_must):
+        return "bwlint has read the edited code and not run it. Run it"
+    return f"The proof covers the {'targets' if kind == 'build' else 'test'} alone. Run the code behind it"

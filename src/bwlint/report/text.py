@@ -13,7 +13,7 @@ from bwlint.model.naming import counted
 from bwlint.report import Setting
 from bwlint.report.patches import changed_lines, patches
 from bwlint.report.snippet import Mark, Paint, draw, last_line, reaches
-from bwlint.report.words import sets
+from bwlint.report.words import evidence, sets
 
 STYLES = {
     "error": "1;31",
@@ -245,8 +245,8 @@ def _remarks(finding: Finding) -> Iterator[tuple[str, str]]:
 
 def _fix(fix: Fix) -> str:
     """What an edit does, and how sure it is."""
-    _, _, doubt = fix.proof.evidence.partition(" (unsafe: ")
-    return f"{fix.title} ({fix.applicability}{f': {doubt[:-1]}' if doubt else ''})"
+    _, doubt = evidence(fix.proof)
+    return f"{fix.title} ({fix.applicability}{f': {doubt}' if doubt else ''})"
 
 
 def _changes(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:

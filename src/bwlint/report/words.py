@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bwlint.model.findings import CATEGORIES, Finding
+from bwlint.model.findings import CATEGORIES, Finding, Proof
 from bwlint.model.naming import counted
 
 _GATES = frozenset({"capability-type", "excluded", "family-split", "leak", "message", "test-gate"})
@@ -22,6 +22,19 @@ def words(names: Sequence[str]) -> str:
     except (KeyError, ValueError):
         # A report that is read back may name chips that nobody knows here.
         return ", ".join(names)
+
+
+def evidence(proof: Proof) -> tuple[str, str]:
+    """What speaks for an edit, and what makes it unsafe; "" where nothing does."""
+    told, found, doubt = f" {proof.evidence}".partition(" (unsafe: ")
+    told = told.strip()
+    return "" if told == "none" else told, doubt.removesuffix(")") if found else ""
+
+
+def reasons(proof: Proof) -> list[str]:
+    """The same as rows."""
+    told, doubt = evidence(proof)
+    return [*([f"because: {told}"] if told else []), *([f"unsafe: {doubt}"] if doubt else [])]
 
 
 def to_look_at(count: int) -> str:
