@@ -396,6 +396,10 @@ def test_a_wheel(here: Path) -> None:
     assert "--fix" not in result.stderr
 
 
+def test_the_level_of_a_rule_that_mostly_warns(here: Path) -> None:
+    assert "\nlevel     error; behind a guard or a check a warning\n" in invoke("explain", "tcgen05").stdout
+
+
 def test_no_wheel_is_an_error(here: Path) -> None:
     (here / "bad.whl").write_bytes(b"PK")
     assert cli.run(["bad.whl"]) == 2

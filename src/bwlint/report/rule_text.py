@@ -41,11 +41,16 @@ def markdown(rule: Rule, level: int) -> str:
 def facts(rule: Rule) -> tuple[tuple[str, str], ...]:
     """What stands in the table at the head of each rule."""
     return (
-        ("level", rule.severity),
+        ("level", _level(rule)),
         ("category", rule.category),
         ("fix", rule.safety),
         ("evidence", ", ".join(rule.evidence) or "none"),
     )
+
+
+def _level(rule: Rule) -> str:
+    lower = rule.severity == "error" and any("a warning" in line for line in rule.reported)
+    return f"{rule.severity}; behind a guard or a check a warning" if lower else rule.severity
 
 
 def parts(rule: Rule) -> Iterator[Part]:
