@@ -286,6 +286,12 @@ def _spelled_out(asked: Iterator[Expr]) -> bool:
 def _of_ampere(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     exact = "exactly for 8.0" if judged.core <= _LARGE_AMPERE else f"for {plain(judged.core)}"
     reason = f"This check is {exact} and keeps 8.6, 8.9 and 12.x out. They run its mma.sync code too."
+    if not _turned_away(judged):
+        if any(one.core and one.core <= _SMALL_SHARED for one in context.within(judged)):
+            return None  # somebody has thought of them
+        reason = (
+            f"This check is {exact}. 8.6, 8.9 and 12.x take another path here, and run the instructions of 8.0 too."
+        )
     if context.near_tcgen05(judged) and not judged.gate.yes.tuning:
         return Kept(out, "warning", "medium", f"{reason} The file's other path uses tcgen05.", unmended=_OTHERS_TOO)
     tuned = judged.gate.yes.tuning or _is_literal(judged.gate.yes.value)
