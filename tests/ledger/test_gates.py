@@ -10,8 +10,8 @@ from analysed import BOTH, analysed
 from bwlint.ledger.question import Question
 from bwlint.ledger.verdicts import verdict
 
-TCGEN05 = "Does the code for them need tcgen05, tensor memory or more than 99 KiB of shared memory, which 12.x lack?"
-WGMMA = "Does the code for them need wgmma or tcgen05, which 12.x lack? TMA and clusters are there."
+TCGEN05 = "Does the call of `f` need tcgen05, tensor memory or more than 99 KiB of shared memory, which 12.x lack?"
+WGMMA = "Does the call of `f` need wgmma or tcgen05, which 12.x lack? TMA and clusters are there."
 
 
 def asked(folder: Path, name: str, text: str, form: str) -> list[Question]:
@@ -100,7 +100,8 @@ PYTHON = "import torch\n\ncap = torch.cuda.get_device_capability()\n\n\n"
         (
             "name = torch.cuda.get_device_name()\nif 'L40S' in name:\n    fast()\n",
             "review",
-            "Treats 12.x, 9.0 and 10.0 alike, and 8.9 differently. " + WGMMA,
+            "Treats 12.x, 9.0 and 10.0 alike, and 8.9 differently. "
+            + WGMMA.replace("the call of `f`", "code that depends on this"),
         ),
     ],
 )

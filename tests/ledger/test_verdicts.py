@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bwlint.chips import ChipSet
 from bwlint.ledger.question import Question, Table, columns, shape
 from bwlint.ledger.verdicts import verdict
-from bwlint.model.ledger import RowForm, RowPlace
+from bwlint.model.ledger import RowForm, RowPlace, RowWay
 
-TCGEN05 = "Does the code for them need tcgen05, tensor memory or more than 99 KiB of shared memory, which 12.x lack?"
-WGMMA = "Does the code for them need wgmma or tcgen05, which 12.x lack? TMA and clusters are there."
+TCGEN05 = (
+    "Does code that depends on this need tcgen05, tensor memory or more than 99 KiB of shared memory, which 12.x lack?"
+)
+WGMMA = "Does code that depends on this need wgmma or tcgen05, which 12.x lack? TMA and clusters are there."
 OTHER_WAY = "Would 12.x run what the others get, or is this the right way for them?"
 
 BOTH = ChipSet.of("12.0", "12.1")
@@ -53,6 +57,20 @@ def question(
 def test_what_passes(form: RowForm, answers: Table, marks: str, why: str) -> None:
     found = verdict(question(form, answers, marks), BOTH)
     assert (found.kind, found.why) == ("pass", why)
+
+
+@pytest.mark.parametrize(
+    ("does", "named"),
+    [
+        ("calls `fp4_gemm`", "the call of `fp4_gemm`"),
+        ("calls `prepare`, `fp4_gemm` and returns", "the call of `prepare`, `fp4_gemm`"),
+        ("sets 3", "code that depends on this"),
+        ("`is_new` is true", "code that depends on this"),
+    ],
+)
+def test_what_is_behind_is_named(does: str, named: str) -> None:
+    asked = replace(question("gate", table("10.0 12.0 12.1")), ways=(RowWay(("12.0", "12.1"), does),))
+    assert verdict(asked, BOTH).why.endswith(TCGEN05.replace("code that depends on this", named))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,7 @@ _UNKNOWN = {
     "amount": "needs something that chips differ in; nothing proves that it fits",
     "build": "bwlint knows what this builds, but not what needs it",
 }
+_CALLS = re.compile(r"calls (`[^`]+`(?:, `[^`]+`)*)")
 _EVALUATED = frozenset({"gate", "guard", "list", "table"})
 
 
@@ -98,25 +100,32 @@ def _unlike(question: Question, asked: ChipSet) -> str:
         said = f"{of_chip} {_and(plain(asked), *like)} alike, and {_and(*unlike)} differently."
         if question.form == "list" and own == {"no"}:
             return f"{said} Would {plain(asked)} run what {_and(*unlike)} get?"
-        return f"{said} {_to_find_out(like, asked)}"
+        return f"{said} {_to_find_out(question, like, asked)}"
     if len({others[chip] for chip in unlike}) > 1:
         return f"{of_chip} {plain(asked)} like no neighbour. Is there a reason?"
     return f"{of_chip} {plain(asked)} unlike {_and(*unlike)}. Is there a reason?"
 
 
-def _to_find_out(like: Sequence[str], asked: ChipSet) -> str:
+def _to_find_out(question: Question, like: Sequence[str], asked: ChipSet) -> str:
     """What somebody has to know of code that the asked chips share with these neighbours, and with no other."""
     if not asked <= group("consumer-blackwell"):
         return "Is there a reason?"
     lack = f"which {plain(asked)} {'lacks' if len(asked) == 1 else 'lack'}"
     if "8.9" in like:
         return f"Would {plain(asked)} run what the others get, or is this the right way for {them(asked)}?"
+    does = f"Does {_behind(question)} need"
     if "10.0" not in like:
-        return f"Does the code for them need wgmma, {lack}?"
+        return f"{does} wgmma, {lack}?"
     if "9.0" in like:
-        return f"Does the code for them need wgmma or tcgen05, {lack}? TMA and clusters are there."
+        return f"{does} wgmma or tcgen05, {lack}? TMA and clusters are there."
     room = kib(max(chip.smem_per_block_optin or 0 for chip in asked))
-    return f"Does the code for them need tcgen05, tensor memory or more than {room} of shared memory, {lack}?"
+    return f"{does} tcgen05, tensor memory or more than {room} of shared memory, {lack}?"
+
+
+def _behind(question: Question) -> str:
+    """What the asked chips get, as far as it is known: calls, else whatever rests on the answer."""
+    called = [found[1] for way in question.ways if (found := _CALLS.match(way.does))]
+    return f"the call of {called[0]}" if called else "code that depends on this"
 
 
 def _answers(question: Question, asked: ChipSet) -> dict[str, Answer]:
