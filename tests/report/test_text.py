@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
-from bwlint.model.findings import Claim, Finding, Fix, Proof, Region, Related, Report
+from bwlint.model.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report
 from bwlint.report import Lines, Setting, renderer
 from bwlint.report.snippet import code_point
 from bwlint.report.text import CAUSE, concise, render
@@ -445,6 +445,22 @@ def test_a_cause_is_told_by_a_place_with_a_safe_edit(finding: MakeFinding, repor
     told = render(some, Setting(group_by=CAUSE)).splitlines()
     assert "--> c.py:2:8" in told[1]
     assert told[-3:] == ["  = also: 2 more places with this fault", "    b.py:2:8", "    a.py:2:8 (no automatic fix)"]
+
+
+def test_an_edit_is_shown_once(finding: MakeFinding, report: MakeReport) -> None:
+    lines = dict.fromkeys(("a.py", "b.py"), ("one\n", "two\n"))
+    edits = tuple(Edit(path, Region(2, 1, 2, 4), "2") for path in lines)
+    found = [
+        finding(path=path, fix=Fix("safe", "family", "x", edits[:count], _PROOF))
+        for path, count in (("a.py", 2), ("b.py", 2), ("a.py", 1))
+    ]
+    told = render(report(*found), Setting(lines=lines.get)).splitlines()
+    at = [number for number, row in enumerate(told) if row.startswith("  = fix: ")]
+    shown = [" ".join(row.split()) for row in told[at[0] + 1 : at[0] + 6]]
+    assert shown == ["- 2 | two", "+ 2 | 2", "b.py", "- 2 | two", "+ 2 | 2"]
+    again = [[row.strip() for row in told[one + 1 : one + 3]] for one in at[1:]]
+    assert again[0] == ["a.py: the same edit as above", "b.py: the same edit as above"]
+    assert again[1][0] == "a.py: the same edit as above"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from bwlint.model.escape import visible
 from bwlint.model.findings import SEVERITIES, WHOLE_FILE, Finding, Fix, Related, Report
@@ -42,12 +43,16 @@ GROUPS: dict[str, Callable[[Finding], str]] = {
 """By what findings are told together."""
 
 
+_ChangedRows: TypeAlias = tuple[str, tuple[tuple[str, int, str], ...]]
+"""A file, and its lines that an edit changes."""
+
+
 def render(report: Report, setting: Setting) -> str:
     """The findings of `report`, a block each with an empty line between; a group below a line with its number."""
-    paint = painter(setting.color)
+    paint, shown = painter(setting.color), set[_ChangedRows]()
 
     def blocks(findings: Iterable[Finding]) -> str:
-        found = (_block(finding, setting, paint) for finding in findings)
+        found = (_block(finding, setting, paint, shown) for finding in findings)
         return "\n".join("".join(f"{row}\n" for row in block) for block in found)
 
     if setting.group_by == CAUSE:
@@ -120,7 +125,7 @@ def _color(text: str, style: str) -> str:
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if text else text
 
 
-def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
+def _block(finding: Finding, setting: Setting, paint: Paint, shown: set[_ChangedRows]) -> Iterator[str]:
     marks = _marks(finding)
     gutter = _gutter(marks)
     bar = paint(f"{'':>{gutter}} |", "gutter")
@@ -136,7 +141,7 @@ def _block(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
     for key, value in _remarks(finding):
         yield f"{'':>{gutter}} {paint('=', 'gutter')} {paint(f'{key}:', 'title')} {visible(value)}"
         if key == "fix" and finding.fix:
-            yield from (f"{'':>{gutter}}   {row}" for row in _changes(finding, setting, paint))
+            yield from (f"{'':>{gutter}}   {row}" for row in _changes(finding, setting, paint, shown))
 
 
 def _gutter(marks: Iterable[tuple[str, list[Mark]]]) -> int:
@@ -249,13 +254,18 @@ def _fix(fix: Fix) -> str:
     return f"{fix.title} ({fix.applicability}{f': {doubt}' if doubt else ''})"
 
 
-def _changes(finding: Finding, setting: Setting, paint: Paint) -> Iterator[str]:
-    """The lines that a fix takes away and adds, with the name of each further file; the first of many."""
+def _changes(finding: Finding, setting: Setting, paint: Paint, shown: set[_ChangedRows]) -> Iterator[str]:
+    """The lines that a fix takes away and adds, with the name of each further file; the first of many. A file whose
+    lines are `shown` under another finding, to which they are added, is named alone."""
     rows: list[str] = []
     for path, hunks in patches([finding], setting.lines)[0]:
+        changed = list(changed_lines(hunks))
+        if changed and (path, tuple(changed)) in shown:
+            rows.append(f"{visible(path)}: the same edit as above")
+            continue
+        shown.add((path, tuple(changed)))
         if path != finding.path or rows:
             rows.append(visible(path))
-        changed = list(changed_lines(hunks))
         width = len(str(max((line for _, line, _ in changed), default=0)))
         rows += [paint(f"{sign} {line:>{width}} | {visible(text)}", _SIGNS[sign]) for sign, line, text in changed]
     yield from rows[:_MOST_ROWS]
