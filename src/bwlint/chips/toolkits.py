@@ -42,6 +42,15 @@ def names_release(name: str) -> bool:
     return _release().search(name) is not None
 
 
+def where_header_is(header: str) -> str:
+    """What brings a header that a compiler misses: a command, or an option for a checkout; "" where nobody says."""
+    row = next((row for row in table("toolkits")["header"] if re.fullmatch(row["names"], header)), None)
+    if row is None:
+        return ""
+    package = row.get("package")
+    return f"pip install {package}" if package else f"--nvcc-args -I.../include of a {row['checkout']} checkout"
+
+
 @cache
 def every_toolkit() -> Toolkits:
     return frozenset(releases())

@@ -483,7 +483,9 @@ def test_a_header_is_compiled_alone_where_what_includes_it_is_not(ask: Attempts,
     found = ask("instruction", "used/used.cuh of a header that is used", FENCE)
     assert (found.outcome, found.details["unit"]) == ("confirmed", str(tree / "used/used.cuh"))
     (besides,) = found.details["tried besides"]
-    assert besides.startswith(f"{tree / 'used/uses.cu'}: nvcc does not compile it for sm_120a: ")
+    assert besides.startswith(
+        f"{tree / 'used/uses.cu'}: nvcc does not compile uses.cu, which includes it, for sm_120a: "
+    )
 
 
 def test_commands_that_cannot_be_read_are_told(tree: Path, tmp_path: Path, kit: Toolkit) -> None:

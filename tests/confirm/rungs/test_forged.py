@@ -129,6 +129,23 @@ def test_a_build_that_fails(output: str, about: bool, unknown: str) -> None:
     assert (evidence.is_about_targets(made), evidence.too_new(made)) == (about, unknown)
 
 
+@pytest.mark.parametrize(
+    ("header", "hint"),
+    [
+        ("cublas_v2.h", "`pip install nvidia-cublas` has it, and --nvcc-args -IFOLDER says where it is"),
+        ("cuda/std/array", "`pip install nvidia-cuda-cccl` has it, and --nvcc-args -IFOLDER says where it is"),
+        ("cub/cub.cuh", "`pip install nvidia-cuda-cccl` has it, and --nvcc-args -IFOLDER says where it is"),
+        ("cuda_runtime.h", "`pip install nvidia-cuda-runtime` has it, and --nvcc-args -IFOLDER says where it is"),
+        ("curand_kernel.h", "`pip install nvidia-curand` has it, and --nvcc-args -IFOLDER says where it is"),
+        ("cute/tensor.hpp", "--nvcc-args -I.../include of a CUTLASS checkout"),
+        ("own/part.h", "--nvcc-args -IFOLDER says where it is"),
+    ],
+)
+def test_a_header_that_is_missing(header: str, hint: str) -> None:
+    output = f"unit.cu:1:10: fatal error: {header}: No such file or directory\n"
+    assert CompilerRun(None, 1, output, 0.0, "").hint == f" ({hint})"
+
+
 def test_more_pairs_than_are_built_are_none() -> None:
     assert pairs_of(";".join(["compute_90,sm_90"] * 41)) == ()
 

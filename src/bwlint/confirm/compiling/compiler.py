@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from bwlint.chips.toolkits import where_header_is
 from bwlint.confirm import child
 from bwlint.confirm.workbench import Toolkit
 from bwlint.sources.worktree import is_in
@@ -35,6 +36,7 @@ _TELLS = re.compile(
     r"\S.*\b(?:error|fatal|warning)\b|(?:error|fatal|warning)\b|\s+(?:detected during|instantiation of|at line )"
 )
 _SYSTEM = ("/usr/", "/opt/", "/nix/", "/Library/")
+_MISSING = re.compile(r"error: ([\w.+/-]+): No such file")
 _ABORTED = "Ptx assembly aborted due to errors"
 _UNKNOWN_TARGET = re.compile(
     r"Value '\w+' is not defined for option 'gpu-name'|Unsupported gpu architecture '\w+'"
@@ -86,6 +88,12 @@ class CompilerRun:
     @property
     def hint(self) -> str:
         """What may help against the first error, behind it."""
+        missing = _MISSING.search(self.first_error)
+        known = where_header_is(missing[1]) if missing else ""
+        if known.startswith("pip"):
+            return f" (`{known}` has it, and --nvcc-args -IFOLDER says where it is)"
+        if known:
+            return f" ({known})"
         return " (--nvcc-args -IFOLDER says where it is)" if "No such file" in self.first_error else ""
 
     @property

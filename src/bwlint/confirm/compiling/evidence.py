@@ -213,8 +213,8 @@ def of_probe(made: CompilerRun, target: str, line: int) -> TargetAnswer:
     return undecided(f"ptxas for {target}: {made.first_error}")
 
 
-def static_assertion(subject: Subject, target: str, made: CompilerRun) -> TargetAnswer:
-    """Whether a static_assert about clusters refuses the flagged file."""
+def static_assertion(subject: Subject, target: str, made: CompilerRun, unit: str) -> TargetAnswer:
+    """Whether a static_assert about clusters refuses the flagged file, in the unit at a path."""
     for found in _STATIC_ASSERT.finditer(made.output):
         rest = made.output[found.end() :]
         following = _OTHER_ERROR.search(rest)
@@ -223,14 +223,17 @@ def static_assertion(subject: Subject, target: str, made: CompilerRun) -> Target
         if names_file and re.search(r"(?i)cluster", found[0] + context[:2000]):
             return TargetAnswer("confirmed", f"nvcc for {target}: {cut(found[0].strip())}", cut(found[0].strip(), 1000))
     if made.path is None:
-        return not_compiled(made, target)
+        return not_compiled(subject, target, made, unit)
     return undecided(f"nvcc compiles it for {target}; whether the builder was instantiated is not known")
 
 
-def not_compiled(made: CompilerRun, target: str) -> TargetAnswer:
+def not_compiled(subject: Subject, target: str, made: CompilerRun, unit: str) -> TargetAnswer:
+    """That a compiler makes nothing of the unit at a path: the flagged file, or one that includes it."""
     if not made.knows_target:
         return undecided(f"this nvcc does not know {target}")
-    return undecided(f"nvcc does not compile it for {target}: {made.first_error}{made.hint}", made.first_error)
+    is_own = os.path.realpath(unit) == os.path.realpath(subject.real)
+    what = "it" if is_own else f"{Path(unit).name}, which includes it,"
+    return undecided(f"nvcc does not compile {what} for {target}: {made.first_error}{made.hint}", made.first_error)
 
 
 def is_about_targets(made: CompilerRun) -> bool:

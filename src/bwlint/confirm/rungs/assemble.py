@@ -265,9 +265,9 @@ def _compile(subject: Subject, bench: Bench, unit: TranslationUnit, targets: Ite
         ptx = compiled(bench, "ptx", unit.source, unit.options.taken, target)
         record.note(f"nvcc -ptx for {target}", ptx)
         if subject.claim.kind == "cluster":
-            record.seen[target] = evidence.static_assertion(subject, target, ptx)
+            record.seen[target] = evidence.static_assertion(subject, target, ptx, unit.path)
         elif ptx.path is None:
-            record.seen[target] = evidence.not_compiled(ptx, target)
+            record.seen[target] = evidence.not_compiled(subject, target, ptx, unit.path)
             return False
         else:
             cubin = assembled(bench, ptx.path, target)
