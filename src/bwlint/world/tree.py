@@ -426,7 +426,7 @@ def is_skip(reason: str) -> bool:
     return reason.rpartition(".")[2] in _SKIPS
 
 
-_NAMED = frozenset({"name", "attr", "import", "var", "opaque"})
+_NAMED = frozenset({"name", "attr", "import", "var", "opaque", "function"})
 _PLATFORM = re.compile(r"^_*(?:is|on|use)_(?:rocm|hip|amd|xpu|tpu|npu|cpu|hpu|musa|mps|neuron)|^_*hip$", re.I)
 
 

@@ -639,7 +639,7 @@ class AbsMax:
 
 @pytest.mark.parametrize(
     ("source", "bound"),
-    [(LAID_OUT, "(9, 0) <= version < (10, 0)"), (ABS_MAX, "major * 10 + minor >= 110")],
+    [(LAID_OUT, "(9, 0) <= version < (12, 0)"), (ABS_MAX, "major * 10 + minor >= 110")],
 )
 def test_a_bound_ends_where_its_advice_does(project: Project, source: str, bound: str) -> None:
     ((_, text),) = project({"m.py": source}).fixes("leak")

@@ -175,3 +175,31 @@ CASE = "The check in line 7 must then give them the case for 8.6 and 8.9."
 def test_a_later_check_that_parts_them_from_8x_is_named(tmp_path: Path, test: str, expected: bool) -> None:
     (found,) = [one for one in drafts(tmp_path, {"p/a.py": ARMS.format(test)}, "excluded") if one.severity == "warning"]
     assert found.message.endswith(CASE) is expected
+
+
+FNUZ = """import torch
+
+
+def {name}():
+    return torch.version.hip is not None and torch.cuda.is_available()
+
+
+def is_gfx950():
+    return {name}() and "gfx950" in torch.cuda.get_device_properties(0).gcnArchName
+
+
+def supports_float8_fnuz(throw=True):
+    if not {name}():
+        return False
+    capability = torch.cuda.get_device_capability()
+    if capability >= (9, 4):
+        return capability == (9, 4)
+    if throw:
+        raise RuntimeError("unsupported GPU for FP8")
+    return False
+"""
+
+
+@pytest.mark.parametrize("name", ["is_rocm", "is_hip", "_is_hip"])
+def test_behind_a_question_for_another_vendor_numbers_are_that_vendors(tmp_path: Path, name: str) -> None:
+    assert not drafts(tmp_path, {"m.py": FNUZ.format(name=name)}, "excluded")

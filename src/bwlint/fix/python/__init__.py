@@ -85,11 +85,11 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
     marked = import_module(f"{__name__}.marks").bounded(job, judged) if judged.gate.kind == "skipif" else UNKNOWN
     if isinstance(marked, Fix):
         return marked
-    only = doubt or f"nothing shows that every test fails there that asks `{_named(there or place)}`"
+    gone = plain(judged.core - job.remedy.chips | job.remedy.chips - judged.core)
+    only = doubt or f"other tests that ask `{_named(there or place)}` may work on {gone}, and would be skipped too"
     if isinstance(skipped := _bound(job, judged, there or place, only, tests=True), Fix):
         return skipped
     said = next((one for one in told if not one.technical), None)
-    gone = plain(judged.core - job.remedy.chips | job.remedy.chips - judged.core)
     asked = place.gate.text or _named(place)
     unwritten = NoFix(f"`{asked}` does not ask for the capability: add a check of it that keeps {gone} out")
     if judged.is_declared:

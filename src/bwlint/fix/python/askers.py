@@ -68,7 +68,7 @@ def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet, *,
         known = not works and _alike(job, user, gone)
         unknown += not known
         if works or not (skipped or known) or unknown > len(users) / 2:
-            told = f"where {said} work" if works else f"where nothing shows that {said} fail"
+            told = f"where {said} {'work' if works else 'may work'}"
             return NoFix(f"`{name}` is also used at {place(user)}, {told}: give this place its own check")
     return None
 
@@ -141,7 +141,7 @@ def unproved(job: Job, judged: Judged, origin: Judged, gone: ChipSet) -> str | N
         if syntax is not None and _nothing_works(job, user, syntax, gone):
             continue
         if syntax is None or not all(any(surely(run, at, user.gate.at) for at in fails) for run in _runs(syntax, user)):
-            return f"nothing shows that all behind {place(user)} fails on {plain(gone)}"
+            return f"some of the code behind {place(user)} may work on {plain(gone)}, which would no longer get there"
     return None
 
 

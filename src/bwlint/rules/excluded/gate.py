@@ -11,7 +11,7 @@ from bwlint.chips import NONE, ChipSet, TargetSet, group, siblings, words
 from bwlint.chips.mentions import from_generation, mentioned, of_generation
 from bwlint.chips.queries import names_model
 from bwlint.chips.spelling import IN_NAMES, member, spelled
-from bwlint.chips.wording import called, capital, have, plain, reached, sentence, them
+from bwlint.chips.wording import called, capital, plain, reached, sentence, them
 from bwlint.judging import claims
 from bwlint.judging.behind import naming, only_got
 from bwlint.judging.claims import Claimed
@@ -500,7 +500,7 @@ def _refuses_hopper(context: Context, judged: Judged) -> bool:
 
 def _are_alike(small: ChipSet, out: ChipSet) -> str:
     """What chips have in common with those of as little shared memory."""
-    return f"{plain(out)} {have(out)} the instructions of {plain(small)}, and as much shared memory a block."
+    return f"Code for {plain(small)} suits {plain(out)} too: same instructions, same shared memory a block."
 
 
 def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bwlint.chips import NONE, ChipSet, group, spelling, words
-from bwlint.chips.wording import called, its, listed, plain
+from bwlint.chips.wording import called, its, listed, plain, them
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -129,7 +129,7 @@ def _draft(
         label=judged.told(side),
         advice=f"Give {called(wrong)} a branch or an error of {its(wrong)} own."
         if short
-        else f"Bound this case to {plain(_of(use))}. Give {called(wrong)} another kernel.",
+        else f"Keep {called(wrong)} out of this case. Give {them(wrong)} a kernel of {its(wrong)} own or an error.",
         legal=_of(use),
         related=(
             RelatedSpan(judged.module, use.at, f"used on {judged.on(side)}"),
@@ -142,7 +142,7 @@ def _draft(
             side,
             wrong,
             f"`{name}` is named for {_of(use)}",
-            lacking=judged.on(side) - _of(use),
+            lacking=wrong if built is None else judged.on(side) - _of(use),
             doubt=f"only its name says what `{name}` is for",
         ),
         cause=(judged.module.path, f"{judged.gate.qualname} {judged.gate.text}" if built is None else built.at),

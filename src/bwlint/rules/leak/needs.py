@@ -231,7 +231,7 @@ def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
         return f"Skip it on {refused_but(need.legal, 'all chips')}."
     right = plain(need.legal & judged.on(side) or need.legal)  # of those that come there today
     if judged.falls_short_of(side):
-        return f"Give {called(wrong)} a branch or an error of {its(wrong)} own. The one taken now works on {right}."
+        return f"Give {called(wrong)} a branch or an error of {its(wrong)} own. The branch taken now works on {right}."
     if judged.is_declared:
         bound = f"Declare {right} only"
     else:
@@ -251,7 +251,11 @@ def said(subject: str, need: Need, wrong: ChipSet, *, short: bool = False) -> st
     last = named if where.rpartition(".")[2] in ("", "__init__", named) else where
     further = f"`{named}` and on to " if last != named else ""
     lacks = lacking(need.kind if need.strength == PROOF else "name", need.what, wrong)
-    leads = f"is false on {called(wrong)}, which leads {them(wrong)}" if short else f"lets {called(wrong)} through"
+    leads = (
+        f"is false on {called(wrong)}, so the other branch takes {them(wrong)}"
+        if short
+        else f"lets {called(wrong)} through"
+    )
     return f"{subject} {leads} to {further}{reached(last, need.what)}.{lacks}"
 
 

@@ -29,7 +29,7 @@ _OPENINGS = {
     "enable": "This switches peer access on, ignores the status, and nothing nearby queries the pair for it.",
 }
 _ASKED_ELSEWHERE = (
-    "Code started here changes another GPU's memory by system-scope atomics. Another file checks for native atomics,"
+    "This starts code that changes another GPU's memory by system-scope atomics. Another file checks for native atomics,"
     " but its answer does not reach this code."
 )
 _SWITCH_PATH = {
@@ -57,21 +57,21 @@ class PathText:
 
 PATHS = {
     "remote-atomic": PathText(
-        "Code started here changes another GPU's memory by system-scope atomics. Nothing nearby checks whether the pair"
+        "This starts code that changes another GPU's memory by system-scope atomics. Nothing nearby checks whether the pair"
         " has native atomics. Without them a count can be lost, and the kernel that waits for it hangs.",
         "enters remote atomics",
         "Query cudaDevP2PAttrNativeAtomicSupported for each pair, and add a path without remote atomics. Peer access"
         " alone does not show it.",
     ),
     "multicast": PathText(
-        "Code started here uses multicast memory (multimem), and nothing nearby checks whether the device has it."
+        "This starts code that uses multicast memory (multimem), and nothing nearby checks whether the device has it."
         " Where it has none, the memory cannot be created.",
         "enters multicast",
         "Query CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED first. The instructions assemble for every target from 9.0 on,"
         " but need a multicast object when they run.",
     ),
     "peer-store": PathText(
-        "Code started here stores to or polls another GPU's memory. Nothing nearby shows that the pair has working"
+        "This starts code that stores to or polls another GPU's memory. Nothing nearby shows that the pair has working"
         " peer access. Without it the kernel faults, or waits forever.",
         "enters a peer's memory",
         "Query cudaDeviceCanAccessPeer, or better copy between the pair and compare. Behind an IOMMU or ACS the driver"
