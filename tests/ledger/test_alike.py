@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from questions import fingerprint, make_row
 
-from bwlint.ledger.alike import UnjoinedRow, joined
+from bwlint.ledger.rows import UnjoinedRow, joined
 from bwlint.model.ledger import Row, RowPlace
 
 SPLIT = (("12.0", "yes"), ("12.1", "no"), ("9.0", "no"))

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
+import bwlint
 from bwlint.chips import ChipSet
+from bwlint.chips.suspicion import weights
 from bwlint.ledger.question import Question
-from bwlint.ledger.rows import FoundAt, fingerprint, rows, told_of
+from bwlint.ledger.rows import FoundAt, fingerprint, parts, rows, told_of
 from bwlint.model.findings import Finding, Region, Related, Severity, Suppressed
-from bwlint.model.ledger import Row, RowForm, RowGroup, RowPlace
+from bwlint.model.kinds import CarryKind, GateKind, OperationKind
+from bwlint.model.ledger import ROW_FORMS, WHATS, Row, RowForm, RowGroup, RowPlace
 
 BOTH = ChipSet.of("12.0", "12.1")
 SPLIT = (("12.0", "yes"), ("12.1", "no"), ("8.9", "no"), ("9.0", "no"), ("10.0", "no"))
 ALIKE = tuple((chip, "yes") for chip, _ in SPLIT)
 NEGATED = tuple((chip, "no" if answer == "yes" else "yes") for chip, answer in SPLIT)
 DEPENDING = tuple((chip, "may") for chip, _ in SPLIT)
+LEDGER = "".join(file.read_text("utf-8") for file in (Path(bwlint.__file__).parent / "ledger").glob("*.py"))
+ASIDE = (Path(bwlint.__file__).parent / "judging/aside.py").read_text("utf-8")
+MADE = {
+    *(f"is-{kind}" for kind in (*get_args(GateKind), *get_args(CarryKind), *ROW_FORMS)),
+    *(f"is-op-{kind}" for kind in get_args(OperationKind)),
+    *(f"form-{form}" for form in ROW_FORMS),
+    *(f"speaks-of-{what}" for what in WHATS),
+    *re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+|aside)"', LEDGER + ASIDE),
+}
 
 
 def ask(at: str = "a.py:3", marks: str = "splits-family", **changes: Any) -> Question:
@@ -319,3 +332,19 @@ def test_rows_of_one_subject_know_each_other() -> None:
     assert by_text["three"].same_subject == by_text["four"].same_subject == ()
     many = made(*(ask(f"a.py:{number}", text=str(number), form="name") for number in range(20)))
     assert {len(row.same_subject) for row in many} == {8}
+
+
+@pytest.mark.parametrize("name", weights())
+def test_a_weight_is_of_a_mark_that_a_question_can_have(name: str) -> None:
+    assert name in MADE
+    assert weights()[name].points != 0
+
+
+def test_the_parts_of_a_score() -> None:
+    found = parts({"is-flag", "in-test", "found-by-check", "no-such-mark"})
+    assert [part.name for part in found] == ["found-by-check", "in-test", "is-flag"]
+    assert all(part.says for part in found)
+
+
+def test_no_marks_no_score() -> None:
+    assert parts(()) == ()

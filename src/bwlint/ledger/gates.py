@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,19 +10,19 @@ from itertools import islice
 
 from bwlint.chips import EVERY, ChipSet
 from bwlint.chips.queries import names_model
-from bwlint.chips.wording import plain
+from bwlint.chips.wording import plain, shortened
 from bwlint.judging.aside import aside_marks
 from bwlint.judging.behind import only_got
 from bwlint.judging.context import Context
 from bwlint.judging.guards import Guarded
-from bwlint.ledger import naming, ways
+from bwlint.ledger import naming
 from bwlint.ledger.question import MOST_TEXT, Question, Table, columns, shape
-from bwlint.model.expr import Span
+from bwlint.model.expr import Expr, Span
 from bwlint.model.facts import Gate, Module, Side
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.model.ledger import Answer, RowForm, RowPlace, RowWay
 from bwlint.sources.texts import Texts
-from bwlint.world.gates import Judged, refuses
+from bwlint.world.gates import Judged, answers_no, refuses
 from bwlint.world.libraries import Need
 from bwlint.world.tree import Sets
 
@@ -42,6 +43,13 @@ _OF_TEXT = r"\b{0}\[0\](?: \+ |\}}\{{){0}\[2\]"
 """What is done to a text, and to no pair: `cc[0] + cc[2]`."""
 _HELPER = re.compile(r"(?:[\w:]+(?:\.|->|::))*(?P<name>\w+)(?P<call>\([^()]*\))?\)*$")
 """A test that is the answer of a function or of a variable and nothing else."""
+NOTHING, SOMETHING, ON = "does nothing of its own", "returns something else", "goes on"
+VAGUE = frozenset({NOTHING, SOMETHING, ON})
+"""Phrases that say nothing of what is done."""
+_BUILT_IN = frozenset(dir(builtins))
+_FEW = 2
+_MOST = 80
+"""Characters of a message that are told."""
 
 
 def of_gates(context: Context, module: Module) -> Iterator[Question]:
@@ -94,7 +102,7 @@ def _chain(context: Context, arms: Sequence[Judged]) -> Question:
     if first.gate.is_a("table") and any(map(refuses, sides.values())) and only_got(context, first):
         sides = {chip: replace(side, ends="fall") if refuses(side) else side for chip, side in sides.items()}
     marks = {f"is-{first.gate.kind}", *shape(decided, asked.names)}
-    marks |= {mark for side in sides.values() for mark in ways.marks(side)}
+    marks |= {mark for side in sides.values() for mark in side_marks(side)}
     marks |= _names(arms, sides.values(), asked)
     if any(arm.sets.guessed for arm in arms):
         marks.add("name-is-guessed")
@@ -207,8 +215,8 @@ def _neighbours(arms: Sequence[Judged], sides: dict[str, Side], names: Sequence[
         other = _side(arms, chip) if chip in names else None
         if other is None or any(other is side for side in sides.values()):
             continue
-        if not set(ways.marks(other)) & {"is-refused", "is-told-no"} and any(
-            set(ways.marks(side)) & {"is-refused", "is-told-no"} for side in sides.values()
+        if not set(side_marks(other)) & {"is-refused", "is-told-no"} and any(
+            set(side_marks(side)) & {"is-refused", "is-told-no"} for side in sides.values()
         ):
             found.add("others-get-in")
     return found
@@ -268,21 +276,21 @@ def _told(sides: dict[str, Side], answers: Mapping[str, Answer], gate: Gate | No
     """What the asked chips get."""
     by_words: dict[str, list[str]] = {}
     for chip, side in sides.items():
-        does = ways.does(side)
+        does = phrase_of(side)
         if answers[chip] == "-":
             continue
         if answers[chip] == "error":
             does = "raises an error at this check"
         elif gate is not None and gate.is_data and refuses(side):
             does = "is left out"
-        elif gate is not None and gate.kind in ANSWERS and does in ways.VAGUE:
+        elif gate is not None and gate.kind in ANSWERS and does in VAGUE:
             is_told = answers[chip] in ("yes", "no") and gate.test.op in _BOOLEAN
             does = (
                 f"`{gate.name}` is {'true' if answers[chip] == 'yes' else 'false'}"
                 if is_told
                 else f"decides `{gate.name}`"
             )
-        elif does in ways.VAGUE:
+        elif does in VAGUE:
             continue
         elif gate is not None and gate.kind == "helper-call" and not side.texts and refuses(side):
             does = f"`{gate.name}` stops it"
@@ -314,7 +322,7 @@ def _guard(context: Context, guarded: Guarded) -> Question:
     unknown = _NOT_KNOWN if {told for _, told in table} == {"may"} else ""
     decided = tuple((chip, "?") for chip in names) if unknown else _either(table)
     marks = {"is-guard", *shape(decided, asked.names)}
-    marks |= {mark for side in sides.values() for mark in ways.marks(side)}
+    marks |= {mark for side in sides.values() for mark in side_marks(side)}
     marks |= naming.around(naming.generations(guard.qualname) | naming.of_file(guarded.module.path), asked)
     if "12" in guard.text:
         marks.add("test-names-asked")
@@ -365,3 +373,54 @@ def _subject(module: Module, *names: str) -> str:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
+
+
+def phrase_of(side: Side) -> str:
+    """A phrase: raises "needs SM90", returns None, calls `a`, `b`."""
+    said = f' "{shortened(side.texts[0].text, _MOST)}"' if side.texts else ""
+    if refuses(side):
+        verb = {"raise": "raises an error", "skip": "skips the test", "exit": "ends the program"}[side.ends]
+        return f"{verb.split(' ')[0]}{said}" if said and side.ends == "raise" else f"{verb}{said}"
+    calls = ", ".join(f"`{name}`" for name in _called(side))
+    value = _value(side.value)
+    if side.ends == "return":
+        return f"returns {value}" if value else f"calls {calls} and returns" if calls else SOMETHING
+    if calls:
+        return f"calls {calls}"
+    if value:
+        return f"sets {value}"
+    if side.tuning:
+        return "sets other numbers"
+    if side.ends == "continue":
+        return "skips this one"
+    return NOTHING if side.empty or side.rest else ON
+
+
+def side_marks(side: Side) -> Iterator[str]:
+    """What the scores of rows rest on."""
+    if refuses(side):
+        yield "is-refused"
+    elif answers_no(side):
+        yield "is-told-no"
+    if side.disables:
+        yield "switches-off"
+    if side.tuning:
+        yield "only-numbers"
+    if side.empty:
+        yield "does-nothing"
+
+
+def _called(side: Side) -> list[str]:
+    names = dict.fromkeys(
+        use.name.lstrip(".")
+        for use in (*side.choices, *side.uses)
+        if use.how in ("call", "instruction", "atom") and use.name not in _BUILT_IN
+    )
+    return list(names)[:_FEW]
+
+
+def _value(value: Expr | None) -> str:
+    if value is None or value.op != "const":
+        return ""
+    found = value.args[0]
+    return f'"{shortened(found, _MOST)}"' if isinstance(found, str) else repr(found)

@@ -1,16 +1,21 @@
-"""The chip generations that names of functions, files and texts point to."""
+"""What names say: the chip generations that those of functions, files and texts point to, and who owns a file."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 from bwlint.chips import ChipSet
 from bwlint.chips.mentions import mentioned, of_generation
 from bwlint.chips.operations import operation_in
+from bwlint.model.ledger import RowGroup
 from bwlint.model.naming import spoken
+from bwlint.sources.kinds import FOREIGN_FOLDERS
 
 _WORD = re.compile(r"[a-z0-9]+")
+_VENDORED = re.compile(rf"(?:^|/)(?:{'|'.join(FOREIGN_FOLDERS)}|vendored|_vendor|extern|deps)/", re.I)
+_GENERATED = re.compile(r"(?:^|/)(?:generated|autogen\w*|instantiations?)/|_generated\.|\.gen\.", re.I)
 
 
 @cache
@@ -42,3 +47,12 @@ def around(found: frozenset[str], asked: ChipSet) -> frozenset[str]:
 def of_others(found: frozenset[str], asked: ChipSet) -> bool:
     """Whether names are for newer chips than 8.x, and for none of those asked about."""
     return bool(found & {"9", "10", "11"}) and not found & family_of(asked)
+
+
+def group_of(place: str, real: str, is_unbuilt: Callable[[str], bool]) -> RowGroup:
+    """The group of a file by its path within its project, `place`, and its real one."""
+    if _VENDORED.search(place):
+        return "vendored"
+    if _GENERATED.search(place):
+        return "generated"
+    return "unbuilt" if is_unbuilt(real) else "own"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from bwlint.index.remembered import as_before
 from bwlint.judging.aside import place_mark
+from bwlint.ledger.naming import group_of
 from bwlint.ledger.question import Question
 from bwlint.ledger.rows import rows, told_of
 from bwlint.ledger.spelled import of_sightings
-from bwlint.ledger.whose import group_of
 from bwlint.model.ledger import Ledger, Row, RowGroup, Sighting
 from bwlint.model.progress import Advance, quiet
 from bwlint.run.gather import Gathered, gather

@@ -10,8 +10,8 @@ import pytest
 from analysed import BOTH, analysed
 
 from bwlint.chips import ChipSet
-from bwlint.ledger.amounts import of_operations
 from bwlint.ledger.question import Question
+from bwlint.ledger.questions import of_operations
 from bwlint.ledger.verdicts import verdict
 from bwlint.model.expr import Span
 from bwlint.model.facts import Operation
