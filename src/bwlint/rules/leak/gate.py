@@ -1,4 +1,6 @@
-"""leak: a gate admits a chip to something proved illegal there."""
+"""leak: a gate admits a chip to something proved illegal there; a guard of the preprocessor has a lower bound alone in
+a wrapper that is named after an older generation.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +8,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.chips import NONE, ChipSet, spelling
+from bwlint.chips import EVERY, NONE, ChipSet, TargetSet, spelling
 from bwlint.chips.mentions import mentioned
-from bwlint.chips.wording import called, have, plain, them
+from bwlint.chips.wording import called, have, listed, plain, them
 from bwlint.evaluate.values import CHIPS, EnumMember
 from bwlint.judging import claims
 from bwlint.judging.chosen import Elsewhere, chooser
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.guards import Guarded
 from bwlint.judging.siblings import namesake
+from bwlint.judging.wrappers import Wrapper, asked_for, wrapper_of
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
-from bwlint.rules.leak import RULE, contract, generations, own_words, predicate, sisters
+from bwlint.rules.leak import RULE, contract, own_words, predicate, sisters
 from bwlint.rules.leak.needs import draft, leaks, only_imported, with_remedy
 from bwlint.world.gates import Judged, missing_row, refuses, table_name
 from bwlint.world.libraries import PROOF, Need
@@ -138,7 +142,7 @@ def _evident(context: Context, judged: Judged) -> Iterator[Draft]:
     yield from own_words.guarded(context, judged)
     yield from own_words.answered(context, judged)
     yield from sisters.odd_one(context, judged)
-    yield from generations.taken_for_older(context, judged)
+    yield from sisters.taken_for_older(context, judged)
 
 
 def _confirmed(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -> Draft:
@@ -272,3 +276,60 @@ def _without_a_row(context: Context, judged: Judged) -> Iterator[Draft]:
             ),
         ),
     )
+
+
+def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
+    wrapper = wrapper_of(context, guarded)
+    wrong = _beyond(context, wrapper, guarded) if wrapper is not None else NONE
+    if wrapper is not None and wrong:
+        yield _draft(context, guarded, wrapper, wrong)
+
+
+def _beyond(context: Context, wrapper: Wrapper, guarded: Guarded) -> ChipSet:
+    """The targets that a guard lets through though they are not of the generation in its wrapper's name.
+
+    One that promises later chips, `enable_sm90_or_later`, does so wrongly where it wraps a kernel for the one alone.
+    """
+    named = _generation(wrapper.name)
+    if not named or named & context.targets:
+        return NONE
+    promised = mentioned(wrapper.name.replace("_", " ")).named & context.targets
+    if promised and not _of_its_own(wrapper):
+        return NONE
+    return guarded.chips & context.targets - named
+
+
+def _generation(name: str) -> ChipSet:
+    """The chips whose number is in a name."""
+    numbers = spelling.numbers(name)
+    return EVERY & ChipSet.where(lambda chip: chip.joined in numbers)
+
+
+def _draft(context: Context, guarded: Guarded, wrapper: Wrapper, wrong: ChipSet) -> Draft:
+    name, kernels = wrapper.name, _of_its_own(wrapper)
+    wrapped = listed([f"`{kernel}`" for kernel in kernels]) if kernels else "the kernels it wraps"
+    targets = guarded.admitted - TargetSet.native(wrong)
+    asked = asked_for(context, wrapper, guarded, TargetSet.native(wrong))
+    sure = bool(kernels) and asked
+    behind = claims.need(name, wrong, NONE, f"the kernels that `{name}` wraps do not work on {plain(wrong)}")
+    return Draft(
+        rule=RULE,
+        place=DraftPlace.of_guard(guarded),
+        severity="warning" if sure else "note",
+        confidence="medium" if sure else "low",
+        message=(
+            f"The guard in `{name}` has no upper bound: it compiles {wrapped} for {called(wrong)} too."
+            f"{'' if asked else f' No build here targets {plain(wrong)}.'}"
+        ),
+        label=f"compiles for {guarded.chips}",
+        advice="Add an upper bound where the wrapped kernels run on that generation only (wgmma, tcgen05).",
+        related=wrapper.places,
+        remedy=Remedy("guard", targets.chips, unsafe="the wrapped code may be right for later chips", targets=targets),
+        claims=(guarded.claimed(TargetSet.native(wrong)), Claimed(behind)),
+    )
+
+
+def _of_its_own(wrapper: Wrapper) -> tuple[str, ...]:
+    """The kernels in a wrapper that are named for its generation alone."""
+    named = _generation(wrapper.name)
+    return tuple(dict.fromkeys(one for one in wrapper.kernels if (own := _generation(one)) and own <= named))

@@ -1,28 +1,48 @@
-"""leak without a check: a function surely runs a kernel for other chips, and nothing on the way asks for the chip."""
+"""leak without a check: a function surely runs a kernel for other chips, and nothing on the way asks for the chip,
+neither the function nor any that leads to it; or an import alone enables code on every chip.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 
-from bwlint.chips import EVERY, NONE
-from bwlint.chips.wording import called, its, lacking, plain, reached
+from bwlint.chips import EVERY, NONE, ChipSet, words
+from bwlint.chips.wording import called, its, lacking, plain, reached, sentence
 from bwlint.judging import claims
-from bwlint.judging.aside import aside, for_another_vendor, vendored
-from bwlint.judging.callers import may_ask
+from bwlint.judging.aside import aside, for_another_vendor, place_mark, vendored
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
-from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
-from bwlint.model.facts import Module, Use
+from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.evidence import claimed
+from bwlint.model.expr import Span, is_text
+from bwlint.model.facts import Gate, Module, Side, Use
 from bwlint.model.findings import NoFix
+from bwlint.model.kinds import REFUSING
 from bwlint.model.naming import called_by
+from bwlint.model.outline import Outline
+from bwlint.readers.nodes import conditions_at
 from bwlint.rules.leak import RULE
-from bwlint.world.libraries import PROOF, is_called_for_others, is_question
+from bwlint.sources.texts import Texts
+from bwlint.sources.tree import module_name, package_root
+from bwlint.world.arrivals import User
+from bwlint.world.libraries import PROOF, Need, is_called_for_others, is_question
 from bwlint.world.proofs import NeedProof, Node
 
 _CHOICE = NoFix("decide which error to raise on the other chips, or which code to run there")
+_LATER = "a later release of the library may run on other chips, and asking the device starts CUDA in this process"
+_MOST_CALLERS = 200
+_ASKS = re.compile(words.said("asks-for-chip"), re.I)
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
+    yield from _of_imports(context, module)
+    yield from _of_functions(context, module)
+
+
+def _of_functions(context: Context, module: Module) -> Iterator[Draft]:
     """One finding for each function and class: its calls that hand over to code for other chips."""
     if module.language != "python" or aside(context, module) or vendored(context, module):
         return
@@ -84,3 +104,121 @@ def _shows(context: Context, proof: NeedProof, use: Use) -> bool:
 def _fails(context: Context, module: Module, use: Use) -> bool:
     need = context.evidence.of_use(module, use)
     return need is not None and need.strength == PROOF and not need.legal & context.targets
+
+
+def _of_imports(context: Context, module: Module) -> Iterator[Draft]:
+    found: dict[Span, Draft] = {}
+    for gate in module.gates:
+        draft = _judged(context, module, gate) if gate.kind == "installed" else None
+        if draft is not None:
+            first = found.setdefault(draft.at, draft)
+            found[draft.at] = first if first is draft else replace(first, related=(*first.related, *draft.related))
+    yield from found.values()
+
+
+def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
+    need = _need(context, module, gate)
+    if need is None:
+        return None
+    wrong = context.let_to(module, need.use.at) & context.targets & need.arriving - need.legal
+    if not wrong or not _works(context, module, gate.no, wrong):
+        return None
+    use = "uses" if len(wrong) == 1 else "use"
+    lacks = lacking(need.kind, need.what, wrong)
+    used = RelatedSpan(module, need.use.at, sentence(need.use.name, need.what))
+    related: tuple[RelatedSpan, ...] = (RelatedSpan(module, gate.at, "nothing else is checked here"), used)
+    if gate.leaf is not None and gate.at.holds(gate.leaf):
+        related = (RelatedSpan(module, gate.no.at or gate.at, f"{called(wrong)} should use this"),)
+    draft = Draft(
+        rule=RULE,
+        place=DraftPlace(module=module, at=gate.leaf or gate.at, admitted=EVERY, certain=EVERY),
+        severity="warning",
+        confidence="medium",
+        message=f"Only an import is checked before {called(wrong)} {use} {reached(need.use.name, need.what)}.{lacks}",
+        label="shows that it is installed, and not that the chip runs it",
+        advice=f"Use it on {plain(need.legal)} only, and the other path on {called(wrong)}.",
+        related=related,
+        remedy=Remedy(
+            "imported", need.legal, evidence=f"for {plain(need.legal)}: {need.what}", unsafe=_LATER, at=gate.leaf
+        ),
+        claims=(claimed(need, module, wrong),),
+    )
+    return replace(draft, severity="note") if aside(context, module) else draft  # there it is compared with
+
+
+def _need(context: Context, module: Module, gate: Gate) -> Need | None:
+    """What is used where a module is there; where only its name is chosen there, what the module itself needs."""
+    used = [one for one in context.evidence.of(module, gate.yes) if one.strength == PROOF]
+    value = gate.yes.value
+    if not used and value is not None and (value.op == "attr" or is_text(value)):
+        return context.evidence.of_use(module, Use(gate.name, "import", value.at or gate.at))
+    return next(iter(used), None)
+
+
+def _works(context: Context, module: Module, instead: Side, chips: ChipSet) -> bool:
+    """Whether a chip that skips a path reaches another one that nothing shows to fail."""
+    if instead.ends in REFUSING or not instead.uses:
+        return False
+    needs = [one for one in context.evidence.of(module, instead, sure=False) if one.strength == PROOF]
+    return not needs or any(chips <= one.legal for one in needs)
+
+
+def may_ask(context: Context, module: Module, name: str) -> bool:
+    """Whether a function or class of a file's top level, or one that leads to it, may ask for the chip.
+
+    In doubt it does: where it is picked by a name, handed to others, or used in too many places.
+    """
+    seen, waiting = {(module.path, name)}, deque([(module.path, name)])
+    while waiting:
+        path, here = waiting.popleft()
+        users = None if _asks(context, path, here) else context.arrivals.users(path, package_root(path), here)
+        if users is None or len(seen) > _MOST_CALLERS:
+            return True
+        for user in users:
+            after = _around(user, here)
+            if after is None:
+                return True
+            if after and (user.real, after) not in seen:
+                seen.add((user.real, after))
+                waiting.append((user.real, after))
+    return False
+
+
+def _around(user: User, name: str) -> str | None:
+    """The function or class that uses a definition; "" where nobody does or the program begins, None in doubt."""
+    use = user.use
+    if use.how in ("import", "export") or place_mark(user.real, package_root(user.real))[1]:
+        return ""
+    if use.how == "base":
+        return use.into.partition(".")[0]
+    line = user.source.splitlines()[use.at.line - 1]
+    if not use.qualname and (use.how == "call" or re.match(rf"\s*{name}\.\w+(?:\[.*\])? *=[^=]", line)):
+        return ""
+    picked = use.how == "text" or any(map(is_called_for_others, conditions_at(user.source, use.at.line)))
+    return None if picked or not use.qualname else use.qualname.partition(".")[0]
+
+
+def _asks(context: Context, path: str, name: str) -> bool:
+    """Whether a function or class of a file has a check of the chip, or words of one."""
+    dotted = module_name(path, package_root(path))
+    module, outline = context.tree.at(path, dotted), context.evidence.outline(path, dotted)
+    gates = context.native.refusals.judged(module) if module is not None else ()
+    at = outline.places.get(name) if outline is not None else None
+    if at is None or any(one.gate.qualname.partition(".")[0] == name for one in gates):
+        return True
+    if module is not None and any(_asks_by_call(context, module, use) for use in _calls(outline, name)):
+        return True
+    return any(map(_ASKS.search, (Texts().source(path) or "").splitlines()[at.line - 1 : at.end_line]))
+
+
+def _calls(outline: Outline | None, name: str) -> Iterator[Use]:
+    """The calls within a definition of a file, those of its methods included, but of code for other chips."""
+    for qualname in outline.places if outline is not None else ():
+        if outline is not None and (qualname == name or qualname.startswith(f"{name}.")):
+            uses = outline.definitions[qualname].uses
+            yield from (use for use in uses if use.how == "call" and not is_called_for_others(use.name))
+
+
+def _asks_by_call(context: Context, module: Module, use: Use) -> bool:
+    """Whether what a call leads to checks the chip."""
+    return next(context.evidence.gates(module, use), None) is not None

@@ -1,5 +1,6 @@
 """p2p-atomics at an option by capability, which does not show what connects the GPUs, and at the bandwidth of NVLink:
-where there is none it is 0, and what is computed with it fails.
+where there is none it is 0, and what is computed with it fails. At a limit by capability: a chip without a row has none
+and takes the path at every size.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips import NONE, ChipSet, group
-from bwlint.chips.peers import proved, turned_on
+from bwlint.chips.peers import proofs, proved, subject, turned_on
 from bwlint.chips.wording import called, capital, have, plain
 from bwlint.evaluate.values import CHIPS
 from bwlint.judging import claims
@@ -16,16 +17,22 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.model.details import LinkUse, PeerSwitch
-from bwlint.model.expr import Expr
+from bwlint.model.expr import Expr, const, walk, walk_through
 from bwlint.model.facts import Module, Operation, Use
 from bwlint.model.findings import Severity
 from bwlint.rules.p2p_atomics import BY_HAND, RULE
 from bwlint.rules.p2p_atomics.switches import advice, chosen, claimed
-from bwlint.world.gates import Judged
+from bwlint.world.gates import Judged, table_name
 
 _NO_NVLINK = group("no-nvlink")
 _GIVES = {"zero": ("0", "ZeroDivisionError"), "none": ("None", "TypeError")}
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_BELOW = frozenset({"<", "<="})
+_ABOVE = frozenset({">", ">="})
+_NONE = const(None)
+_MAX_SLOTS = 40
+_FEATURE = 2
+"""The first words of a table's name say what it is for: `FI_ALLREDUCE_ONE_SHOT_SIZES`."""
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
@@ -44,6 +51,11 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
+    yield from _of_flag(context, judged)
+    yield from _without_limit(context, judged)
+
+
+def _of_flag(context: Context, judged: Judged) -> Iterator[Draft]:
     """A flag of C++, which has no other way to be given an answer."""
     ours = context.targets & _NO_NVLINK
     if judged.in_test or not judged.gate.is_a("flag") or judged.module.language != "cuda":
@@ -125,3 +137,126 @@ def _told(context: Context, module: Module, use: Operation, asked: str) -> tuple
 def _speed(module: Module, qualname: str) -> tuple[Module, Operation] | None:
     found = (one for one in module.operations if one.kind == "link-speed" and one.qualname == qualname)
     return next(((module, one) for one in found), None)
+
+
+def _without_limit(context: Context, judged: Judged) -> Iterator[Draft]:
+    limit = None if judged.in_test or judged.gate.is_a("lookup") else _limit(judged.gate.test)
+    if limit is None:
+        return
+    ours = context.targets & _NO_NVLINK
+    unlimited = _without(context, judged.module, limit) & judged.sets.live
+    table = _table(context, judged, limit)
+    if table is None or not ours or not ours <= unlimited:
+        return
+    about = subject(f"{table.gate.name} {judged.gate.name} {judged.gate.qualname}")
+    if about is None or proved(about[0], proofs(" ".join(_identifiers(judged.gate.path)))):
+        return
+    path, what = about
+    chips, earlier = plain(ours), _earlier(context, table)
+    unless = f" `{earlier}` has none either, so this needs a user who sets a size." if earlier else ""
+    yield Draft(
+        rule=RULE,
+        place=DraftPlace.of_gate(judged),
+        severity="note" if earlier else "warning",
+        confidence="medium",
+        message=(
+            capital(f"{table_name(table)} has no row for {called(ours)}, and without one there is no limit here.")
+            + f" {chips} can use {what} at any size, over PCIe at best.{unless}"
+        ),
+        label=f"no limit for {chips}",
+        advice=f"Leave the path out where the table has no row, or add a row for {called(ours)}.",
+        legal=table.core,
+        related=(RelatedSpan(judged.module, table.gate.at, "a missing row becomes None here"),),
+        remedy=BY_HAND,
+        claims=(Claimed(claims.peer(path, ours), judged.at),),
+    )
+
+
+def _limit(test: Expr) -> Expr | None:
+    """What is compared with a size, and keeps nothing out where it is None: `limit is None or size <= limit`."""
+    items = test.args[0] if test.op in ("and", "or") else ()
+    for item in items:
+        limit = _is_missing(item) if test.op == "or" else (_variable(item) or _compared_with_none(item, "is not"))
+        if limit is not None and any(_keeps_in(other, limit) is (test.op == "or") for other in items):
+            return limit
+    return None
+
+
+def _is_missing(item: Expr) -> Expr | None:
+    if item.op == "not":
+        return _variable(item.args[0])
+    return _compared_with_none(item, "is")
+
+
+def _compared_with_none(item: Expr, operator: str) -> Expr | None:
+    if item.op != "cmp" or item.args[0] != operator or _key(item.args[1][1]) != _key(_NONE):
+        return None
+    return _variable(item.args[1][0])
+
+
+def _variable(node: Expr) -> Expr | None:
+    return node if node.op == "var" else None
+
+
+def _keeps_in(item: Expr, limit: Expr) -> bool | None:
+    """Whether a comparison with a limit holds below it; None of what compares nothing with it."""
+    if item.op != "cmp" or item.args[0] not in _BELOW | _ABOVE:
+        return None
+    left, right = (any(_key(node) == _key(limit) for node in walk(side)) for side in item.args[1])
+    if left is right:
+        return None
+    return (item.args[0] in _BELOW) is right
+
+
+def _key(node: Expr) -> tuple[str, tuple[object, ...]]:
+    return node.op, node.args
+
+
+def _without(context: Context, module: Module, limit: Expr) -> ChipSet:
+    """The chips on which a limit is None, where others have one."""
+    value = context.tree.value(module, limit)
+    if value.uniform:
+        return NONE
+    return ChipSet.joining(chip for chip, lane in zip(CHIPS, value.lanes, strict=True) if lane is None)
+
+
+def _table(context: Context, judged: Judged, limit: Expr) -> Judged | None:
+    asked = {node.at for node in walk_through(limit, judged.module.slots, _MAX_SLOTS) if node.op == "call"}
+    return next((one for one in context.within(judged) if one.gate.is_a("lookup") and one.gate.at in asked), None)
+
+
+def _earlier(context: Context, table: Judged) -> str:
+    """A table of the same feature with the same rows, which lets nobody through who has none; "" where there is none.
+
+    Such a table is asked first, in whatever file, and keeps the others from the feature as long as nobody sets a size.
+    """
+    tables = {name: _rows(table.module, node) for name, node in table.module.names.items()}
+    mine = tables.get(table.gate.name)
+    feature = _words(table.gate.name)[:_FEATURE]
+    alike = {name for name, rows in tables.items() if rows == mine and _words(name)[:_FEATURE] == feature}
+    asked = (one for one in context.beside(table.module) if not one.gate.is_a("lookup"))
+    others = alike - {table.gate.name, *(_table_of(context, one) for one in asked)}
+    return min(others, default="") if mine else ""
+
+
+def _rows(module: Module, node: Expr) -> frozenset[object]:
+    table = module.slots[node.args[0]] if node.op == "var" else node
+    return frozenset(map(_key, table.args[0])) if table.op == "dict" else frozenset()
+
+
+def _table_of(context: Context, judged: Judged) -> str:
+    limit = _limit(judged.gate.test)
+    found = _table(context, judged, limit) if limit is not None else None
+    return found.gate.name if found is not None else ""
+
+
+def _words(name: str) -> list[str]:
+    return [word for word in name.lower().split("_") if word]
+
+
+def _identifiers(path: tuple[Expr, ...]) -> Iterator[str]:
+    """The names in the tests above a place."""
+    for test in path:
+        for node in walk(test):
+            if node.op != "const":
+                yield from (arg for arg in node.args[:2] if isinstance(arg, str))
