@@ -20,8 +20,7 @@ from bwlint.model.findings import Report
 from bwlint.report import Setting, renderer
 from bwlint.report.summary import at_least
 from bwlint.run.check import check
-from bwlint.run.outcome import Outcome
-from bwlint.run.request import CheckRequest
+from bwlint.run.request import CheckRequest, Outcome
 from bwlint.settings import catalog
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

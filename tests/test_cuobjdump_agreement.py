@@ -20,7 +20,7 @@ from bwlint.binaries.shipments import FAMILY, JIT, LINK, NATIVE, NONE, DeviceLib
 from bwlint.chips import ChipSet
 from bwlint.model.images import CUBIN, LTO, PTX, Binary, Container
 from bwlint.readers.binary import cubin, fatbin, read
-from bwlint.readers.binary.unpack import content
+from bwlint.readers.binary.fatbin import content
 from bwlint.sources.archives import ArchiveEntry, entries
 from bwlint.sources.stretch import ByteSource
 

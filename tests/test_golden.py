@@ -15,7 +15,7 @@ from libraries import arm
 from small_binaries import Kernel, container, cubin, entry, shared_object
 from snapshots import FIXTURES, Golden, checked, of_fixtures, rendered
 
-from bwlint.run.outcome import Outcome
+from bwlint.run.request import Outcome
 from bwlint.settings import catalog
 
 pytestmark = pytest.mark.shared

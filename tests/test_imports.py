@@ -72,7 +72,7 @@ def test_files_without_facts_load_no_rule_and_no_world(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     code, names = loaded("check", str(tmp_path / "a.py"))
     assert code == 0
-    assert not names & {"bwlint.rules", "bwlint.judging", "bwlint.run.engine", "bwlint.world.graph"}
+    assert not names & {"bwlint.rules", "bwlint.judging", "bwlint.run.engine", "bwlint.world.proofs"}
 
 
 def test_python_loads_no_reader_of_anything_else(tmp_path: Path) -> None:

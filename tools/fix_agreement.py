@@ -32,8 +32,7 @@ from bwlint.repair.port_patches import series as patches_of_port
 from bwlint.repair.write import groups, write
 from bwlint.report.summary import summary
 from bwlint.run.check import check
-from bwlint.run.outcome import Outcome
-from bwlint.run.request import CheckRequest
+from bwlint.run.request import CheckRequest, Outcome
 from bwlint.sources.texts import Texts
 
 _SETTINGS = (

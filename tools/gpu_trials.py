@@ -27,7 +27,7 @@ from bwlint.confirm.receipt import Attempt
 from bwlint.confirm.rungs import bench, check, configure, launch, load, peer
 from bwlint.confirm.workbench import Device, Subject, Workbench
 from bwlint.model.findings import WHOLE_FILE, Claim, ClaimKind, Finding
-from bwlint.report.encode import plain
+from bwlint.report.write import plain
 
 HOSTILE = Path(__file__).parents[1] / "tests" / "confirm" / "hostile"
 _PRINTED = 100_000_000

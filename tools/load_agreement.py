@@ -26,8 +26,8 @@ from bwlint.confirm.gpu import failure
 from bwlint.confirm.machine import described
 from bwlint.model.images import CUBIN, PTX, Container, Image
 from bwlint.readers.binary import cubin, read
-from bwlint.readers.binary.unpack import content
-from bwlint.report.encode import dumps, plain
+from bwlint.readers.binary.fatbin import content
+from bwlint.report.write import dumps, plain
 from bwlint.sources.archives import ArchiveEntry, entries
 from bwlint.sources.kinds import BINARY, kind_of
 from bwlint.sources.stretch import ByteSource

@@ -11,15 +11,14 @@ from pathlib import Path
 
 from bwlint.readers import reader
 from bwlint.readers.comments import comments_of
-from bwlint.report import Setting, encode
+from bwlint.report import Setting, write
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
 from bwlint.settings import catalog, config, suppress
 from bwlint.settings.config import ConfigError, UsageError
 from bwlint.sources.errors import ReadError
 from bwlint.sources.kinds import kind_of
-from bwlint.sources.limits import bounded
-from bwlint.sources.read import Unread, decode, given
+from bwlint.sources.read import Unread, bounded, decode, given
 
 LARGEST = 16 * 1024
 CONFIGURATION, SUPPRESSION = "configuration", "suppression"
@@ -88,7 +87,7 @@ def take(name: str, data: bytes, folder: Path) -> None:
             outcome = check(CheckRequest((str(folder / name),), stdin=data, severity="note", fixes=True), stack)
     except (UsageError, ConfigError):
         return
-    json.loads(encode.findings(outcome.report, Setting()))
+    json.loads(write.findings(outcome.report, Setting()))
     for skipped in outcome.report.skipped:
         _not_exhausted(skipped.reason)
 

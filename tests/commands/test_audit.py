@@ -22,8 +22,7 @@ from bwlint.model.findings import Skipped
 from bwlint.model.ledger import Decision, Ledger, Row
 from bwlint.report import Setting
 from bwlint.run.gather import gather
-from bwlint.run.outcome import Outcome
-from bwlint.run.request import CheckRequest
+from bwlint.run.request import CheckRequest, Outcome
 from bwlint.settings.config import UsageError
 from bwlint.settings.decisions import NAME, Decisions, load
 from bwlint.sources.worktree import top_of

@@ -13,8 +13,7 @@ from small_binaries import wheel
 
 from bwlint.cli import app
 from bwlint.commands.check import outcome_of
-from bwlint.run.outcome import Outcome
-from bwlint.run.request import CheckRequest
+from bwlint.run.request import CheckRequest, Outcome
 
 SPLIT = """import torch
 

@@ -20,7 +20,7 @@ from referencing import Registry, Resource
 
 import bwlint.report
 from bwlint import cli
-from bwlint.fleet import state
+from bwlint.fleet import table
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
 
@@ -299,7 +299,7 @@ def test_what_no_run_uses_is_not_kept_for_ever(here: Path, monkeypatch: pytest.M
     there = {path.name for path in folder.iterdir()}
     assert not kept["one-1.0-py3-none-any.whl"] & there, "used longest ago"
     assert kept[names[1]] | kept[names[2]] < there
-    monkeypatch.setattr(state, "LIMIT", 0)
+    monkeypatch.setattr(table, "LIMIT", 0)
     invoke("-", stdin=names[3])
     assert not (kept[names[1]] | kept[names[2]]) & {path.name for path in folder.iterdir()}, "others, beyond the limit"
     assert len(written(folder)) == 2, "what this run used, and what is no file"

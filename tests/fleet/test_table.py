@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from bwlint.fleet.job import Checked, FleetSource, NotChecked
-from bwlint.fleet.state import LastRun
-from bwlint.fleet.table import Fleet, concerned, fails, fleet_of
+from bwlint.fleet.table import Fleet, LastRun, concerned, fails, fleet_of
 from bwlint.model.findings import Category, Claim, FailOn, Finding, Region, Report, Severity
 
 BOTH = ("12.0", "12.1")

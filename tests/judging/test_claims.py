@@ -26,8 +26,8 @@ from bwlint.inspection import InspectionRequest as Inspect
 from bwlint.inspection import inspect
 from bwlint.judging import claims
 from bwlint.model.findings import Claim, ClaimKind, Finding, Region
-from bwlint.report import Setting, encode, sarif
-from bwlint.report.encode import plain
+from bwlint.report import Setting, sarif, write
+from bwlint.report.write import plain
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
 
@@ -404,7 +404,7 @@ def test_reports_hold_claims(tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text("#if __CUDA_ARCH__ == 1200\n__device__ int x() { return f(); }\n#endif\n")
     with ExitStack() as stack:
         report = check(CheckRequest((str(tmp_path),), jobs=1), stack).report
-    (claim,) = json.loads(encode.findings(report, Setting(version="0.1.0")))["findings"][0]["claims"]
+    (claim,) = json.loads(write.findings(report, Setting(version="0.1.0")))["findings"][0]["claims"]
     assert claim == {
         "kind": "guard",
         "says": "`#if __CUDA_ARCH__ == 1200` is true for sm_120, sm_120f, sm_120a"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bwlint.model.escape import visible
-from bwlint.report.encode import dumps
+from bwlint.report.write import dumps
 
 
 @pytest.mark.parametrize(

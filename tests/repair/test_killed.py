@@ -11,8 +11,7 @@ from processes import SECONDS, begun, line
 from repair.trees import GUARD, contents, put
 
 from bwlint import cli
-from bwlint.repair.journal import left_behind
-from bwlint.repair.write import recovered
+from bwlint.repair.write import left_behind, recovered
 
 FILES = 4
 KILLED = """

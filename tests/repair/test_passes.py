@@ -14,8 +14,7 @@ import bwlint.fix
 from bwlint.fix import Job
 from bwlint.model.findings import Edit, Fix, NoFix, Proof, Region
 from bwlint.repair import passes
-from bwlint.repair.passes import MOST_PASSES, Repaired, repaired
-from bwlint.repair.summary import not_fixed
+from bwlint.repair.passes import MOST_PASSES, Repaired, not_fixed, repaired
 from bwlint.run.request import CheckRequest
 from bwlint.sources.read import SourceText
 

@@ -15,8 +15,7 @@ import pytest
 from processes import SECONDS, begun, line
 
 from bwlint.repair import write as writing
-from bwlint.repair.journal import left_behind
-from bwlint.repair.write import NotWritten, Replacement, recovered, write
+from bwlint.repair.write import NotWritten, Replacement, left_behind, recovered, write
 from bwlint.sources import held
 
 

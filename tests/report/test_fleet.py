@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.report.markdown import plain
+from bwlint.report.words import plain
 
 
 @pytest.mark.parametrize(

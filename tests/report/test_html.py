@@ -20,9 +20,9 @@ import pytest
 from bwlint.confirm.receipt import Receipt, Tried, executed
 from bwlint.model.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report
 from bwlint.report import FORMATS, Lines, Setting, html, renderer
-from bwlint.report.encode import document
 from bwlint.report.html import AROUND, excerpts
 from bwlint.report.patches import patches
+from bwlint.report.write import document
 from bwlint.sources.read import SourceText
 
 FOLDER = Path(html.__file__).parent

@@ -13,9 +13,9 @@ from referencing import Registry, Resource
 import bwlint.report
 from bwlint.binaries.shipments import DeviceLibrary, Inspection, Shipment
 from bwlint.chips import all_chips
-from bwlint.report import Setting, encode
-from bwlint.report.encode import dumps
+from bwlint.report import Setting, write
 from bwlint.report.inspection_json import render
+from bwlint.report.write import dumps
 
 FOLDER = Path(bwlint.report.__file__).parent
 SCHEMA, FINDINGS = (
@@ -184,7 +184,7 @@ def test_units(rich_inspection: Inspection) -> None:
 
 def test_findings_are_those_of_a_check(rich_inspection: Inspection) -> None:
     log = log_of(rich_inspection)
-    check = json.loads(encode.findings(rich_inspection.report, Setting(version="0.1.0")))
+    check = json.loads(write.findings(rich_inspection.report, Setting(version="0.1.0")))
     assert len(log["findings"]) == 1
     assert {key: log[key] for key in check if key != "targets"} == {
         key: check[key] for key in check if key != "targets"

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 import bwlint.report
 from bwlint.model.findings import Finding, Report
 from bwlint.report import FORMATS, Setting, renderer
-from bwlint.report.encode import findings
+from bwlint.report.write import findings
 
 SCHEMA = json.loads(Path(bwlint.report.__file__).with_name("findings.schema.json").read_text("utf-8"))
 CATEGORIES = (

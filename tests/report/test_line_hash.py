@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bwlint.model.fingerprint import fingerprint
+from bwlint.model.findings import fingerprint
 from bwlint.report.sarif import joined, line_hashes
 
 # Computed in another language by the upload action's own method, a window that rolls over the file; that

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bwlint.model.findings import Report, Verdict
-from bwlint.report import Checkout, Setting, encode, sarif
+from bwlint.report import Checkout, Setting, sarif, write
 from bwlint.report.read import BadReport, Log, judged, merge, read
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
@@ -31,7 +31,7 @@ def report() -> Report:
 
 @pytest.fixture(scope="module")
 def texts(report: Report) -> tuple[str, str]:
-    return encode.findings(report, Setting()), sarif.render(report, Setting(rules=rules()))
+    return write.findings(report, Setting()), sarif.render(report, Setting(rules=rules()))
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_json_comes_back_as_it_was(report: Report, written: Path) -> None:
 def test_verdicts_come_back_too(report: Report, tmp_path: Path) -> None:
     given = judged(report.findings, verdicts(len(report.findings)))
     path = tmp_path / "judged.json"
-    path.write_text(encode.findings(Report(report.targets, given, (), (), {}), Setting()))
+    path.write_text(write.findings(Report(report.targets, given, (), (), {}), Setting()))
     found = read(path)
     assert isinstance(found, Report) and found.findings == given
 

@@ -14,8 +14,7 @@ from bwlint.cli import run
 from bwlint.index import kept
 from bwlint.matrix import matrix
 from bwlint.run.check import check
-from bwlint.run.outcome import Outcome
-from bwlint.run.request import CheckRequest
+from bwlint.run.request import CheckRequest, Outcome
 from bwlint.run.unchanged import known_or_new
 from bwlint.sources import faults
 
@@ -88,7 +87,7 @@ STAGES = [
     pytest.param("bwlint.run.engine", "guards_of", "bad.cu", "evaluating guards", id="guards"),
     pytest.param("bwlint.run.engine", "_at_origins", "bad.py", "judging", id="drafts-of-a-file"),
     pytest.param("bwlint.run.engine", "for_another_vendor", "bad.py", "judging", id="whose-a-file-is"),
-    pytest.param("bwlint.judging.unreached:Unreached", "holds", "bad.py", "judging", id="who-gets-there"),
+    pytest.param("bwlint.run.merging:Unreached", "holds", "bad.py", "judging", id="who-gets-there"),
     pytest.param("bwlint.run.engine", "questions_of", "bad.py", "asking questions", id="questions"),
     pytest.param("bwlint.fix", "propose", "bad.py", "fixing family-split", id="a-fix"),
     pytest.param(

@@ -12,8 +12,7 @@ import pytest
 from bwlint.chips import EVERY
 from bwlint.model.findings import Finding, Region
 from bwlint.run.check import check
-from bwlint.run.outcome import Outcome
-from bwlint.run.request import CheckRequest
+from bwlint.run.request import CheckRequest, Outcome
 from bwlint.settings.config import ConfigError, UsageError
 from bwlint.sources.texts import _beside
 from bwlint.sources.walk import SourceFile

@@ -10,8 +10,7 @@ import pytest
 
 from bwlint.report.summary import beyond
 from bwlint.run.check import check
-from bwlint.run.outcome import Outcome
-from bwlint.run.request import CheckRequest
+from bwlint.run.request import CheckRequest, Outcome
 from bwlint.world.budget import Budget
 
 KERNEL = """

@@ -13,10 +13,10 @@ from bwlint.model.facts import Use
 from bwlint.world.builds import Builds
 from bwlint.world.collect import load
 from bwlint.world.definitions import Definitions
-from bwlint.world.graph import Graph
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
 from bwlint.world.outlines import Outlines
+from bwlint.world.proofs import Graph
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 

@@ -9,9 +9,8 @@ import pytest
 from bwlint.evaluate.sources import Sources
 from bwlint.world.builds import Builds
 from bwlint.world.collect import load
-from bwlint.world.graph import Graph
 from bwlint.world.native import Native
-from bwlint.world.proofs import NeedProof
+from bwlint.world.proofs import Graph, NeedProof
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 

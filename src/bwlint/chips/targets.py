@@ -1,4 +1,6 @@
-"""Compile targets: a chip's number and a suffix, and which chips load or compile what was built for them."""
+"""Compile targets: a chip's number and a suffix, which chips load or compile what was built for them, and which pairs
+of targets nvcc and ptxas accept: PTX for `arch`, assembled for `code`.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,9 @@ Suffix = Literal["", "f", "a"]
 
 _PREFIXES = frozenset({"", "sm_", "compute_", "lto_"})
 """Those that the toolkit writes: other spellings are reported."""
+# Each form was run: nvcc --dryrun for 18 x 18 pairs, and ptxas on PTX of each target for each of the others.
+_NVCC = "nvcc fatal : Incompatible code generation requested: arch='compute_{arch}', code='sm_{code}'"
+_FUTURE = "ptxas fatal : Program with .target 'sm_{arch}' cannot be compiled to future architecture"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +161,26 @@ def parse_targets(names: Iterable[str]) -> tuple[ChipSet, tuple[Target, ...]]:
     targets = dict.fromkeys(_asked(part) for part in parts)
     chips = ChipSet.joining(target.chip for target in targets)
     return chips, tuple(target for target in targets if target.suffix)
+
+
+def refusal(arch: Target, code: Target) -> str | None:
+    """The words in which nvcc, or after it ptxas, refuses ``arch=compute_*,code=sm_*``; None where both accept."""
+    names = {"arch": arch.name.removeprefix("sm_"), "code": code.name.removeprefix("sm_")}
+    if not _passes_nvcc(arch, code):
+        return _NVCC.format(**names)
+    if arch.suffix == "a" and arch != code:
+        return _FUTURE.format(**names)
+    return None
+
+
+def _passes_nvcc(arch: Target, code: Target) -> bool:
+    if code.number < arch.number:
+        return False
+    if arch.suffix == "a":
+        return code.suffix == "a"
+    return arch.suffix == "" or arch.chip.family == code.chip.family
+
+
+def same_cubin(one: Target, other: Target) -> bool:
+    """Whether nvcc refuses to make both cubins in one build: the plain and the family one of the same number."""
+    return one.number == other.number and {one.suffix, other.suffix} == {"", "f"}

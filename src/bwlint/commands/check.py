@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from bwlint.model.findings import Report
     from bwlint.repair.passes import News, Repaired
     from bwlint.repair.write import NotWritten
-    from bwlint.run.outcome import Outcome
+    from bwlint.run.request import Outcome
     from bwlint.trace.marks import Launched
 
 _WITH_FIXES = frozenset({"text", "concise", "json", "sarif", "html"})
@@ -191,7 +191,7 @@ def _consistent(options: dict[str, Any]) -> None:
 
 def _recover(request: CheckRequest) -> None:
     """End what a --fix that was killed has begun in the files to check."""
-    from bwlint.repair.journal import left_behind
+    from bwlint.repair.write import left_behind
 
     for left in left_behind(request.paths):
         from bwlint.repair.write import recovered
@@ -371,7 +371,7 @@ def _written(repaired: Repaired) -> list[NotWritten]:
 
 def _account(repaired: Repaired, options: dict[str, Any], did: str, problems: Sequence[NotWritten] = ()) -> None:
     """Say on stderr what was fixed and what was not."""
-    from bwlint.repair.summary import summary
+    from bwlint.repair.passes import summary
 
     if not options["quiet"]:
         say(summary(repaired, did, [problem.real for problem in problems], verbose=options["verbose"]))

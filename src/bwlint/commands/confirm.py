@@ -34,9 +34,9 @@ from bwlint.confirm.workbench import Workbench
 from bwlint.model.escape import visible
 from bwlint.model.findings import Report
 from bwlint.report import html, renderer, simulation
-from bwlint.report.encode import dumps
 from bwlint.report.receipts import as_json, as_text, selftest_as_json, selftest_line, selftest_summary, summary
 from bwlint.report.summary import at_least
+from bwlint.report.write import dumps
 from bwlint.sources.held import scratch_folder
 from bwlint.sources.pypi import is_package
 

@@ -13,8 +13,7 @@ import click
 from bwlint.commands.progress import progress
 from bwlint.commands.terminal import CLEAN, FOUND, WRONG, nothing, put_right, say, setting, write
 from bwlint.fleet.job import AskedOfAll, BadList, Checked, FleetSource, NotChecked, SourceList, identity, sources_of
-from bwlint.fleet.state import FleetState, LastRun, Work, usual_folder
-from bwlint.fleet.table import Fleet, fails, fleet_of
+from bwlint.fleet.table import Fleet, FleetState, LastRun, Work, fails, fleet_of, usual_folder
 from bwlint.model.escape import visible
 from bwlint.report import fleet as report
 from bwlint.report.summary import summary
@@ -81,7 +80,7 @@ def _state(settings: Settings, options: dict[str, Any], lists: tuple[str, ...]) 
 
 def _answers(sources: Sequence[FleetSource], state: FleetState, options: dict[str, Any]) -> Answers:
     from bwlint.fleet.scheduler import NoScheduler
-    from bwlint.fleet.state import checked
+    from bwlint.fleet.table import checked
 
     found: dict[FleetSource, Checked | NotChecked] = {}
     with put_right(NoScheduler), progress() as advance:

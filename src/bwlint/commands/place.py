@@ -21,8 +21,7 @@ from bwlint.model.ledger import Ledger, Row
 from bwlint.report import text
 from bwlint.report.summary import at_least
 from bwlint.run.gather import Settings
-from bwlint.run.outcome import Outcome
-from bwlint.run.request import CheckRequest
+from bwlint.run.request import CheckRequest, Outcome
 from bwlint.settings import catalog
 from bwlint.settings.config import UsageError
 from bwlint.settings.decisions import apply, load

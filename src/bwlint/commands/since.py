@@ -25,8 +25,7 @@ from bwlint.run.request import CheckRequest
 from bwlint.settings.config import UsageError
 from bwlint.sources.pypi import SourceError, is_package
 from bwlint.sources.read import SourceText, Unread, decode, read_bytes
-from bwlint.sources.snapshot import export
-from bwlint.sources.worktree import answered, has_commits, is_shallow, relative, renamed, revision_of, top_of
+from bwlint.sources.worktree import answered, export, has_commits, is_shallow, relative, renamed, revision_of, top_of
 
 
 @dataclass(frozen=True, slots=True)

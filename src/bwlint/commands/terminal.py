@@ -161,7 +161,7 @@ def setting(options: dict[str, Any], lines: Lines | None = None, skipped: Sequen
 def _subject(options: dict[str, Any]) -> str:
     """What is looked at, for which cards: "pypi:vllm on RTX 5090 (12.0)"."""
     from bwlint.chips import parse_targets
-    from bwlint.chips.cards import cards
+    from bwlint.chips.products import cards
 
     things = options.get("paths") or options.get("things") or options.get("installed") or (".",)
     names, target = ", ".join(Path(thing).name or Path.cwd().name for thing in things), options.get("target")

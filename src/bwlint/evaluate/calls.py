@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bwlint.chips import frameworks
-from bwlint.evaluate import builtins, enums, members, patterns, sources, vectors
+from bwlint.evaluate import builtins, members, objects, patterns, sources, vectors
 from bwlint.evaluate.names import DEVICE, SKIPPING_MARKS, guess
 from bwlint.evaluate.objects import (
     ClassValue,
@@ -73,8 +73,8 @@ def asks_an_empty_mapping(target: Any) -> bool:
 
 def _made(run: Interpreter, target: ClassValue, args: list[Vec], keywords: dict[str, Vec]) -> Vec:
     """An object of a class: a member of an enum, a tuple with names, or an instance with its arguments."""
-    if (kind := enums.kind_of(run, target)) and len(args) == 1:
-        return lift(lambda value: enums.find(run, target, kind, value), args[0])
+    if (kind := objects.kind_of(run, target)) and len(args) == 1:
+        return lift(lambda value: objects.find(run, target, kind, value), args[0])
     bases = _names_of_bases(run, target)
     if "TypedDict" in bases:
         return builtins.dict_of(args, keywords)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from bwlint.evaluate import builtins, calls, enums, macros, members, sources, vectors
+from bwlint.evaluate import builtins, calls, macros, members, objects, sources, vectors
 from bwlint.evaluate.names import guess, guess_flag, of_a_release
 from bwlint.evaluate.objects import (
     Clash,
@@ -515,7 +515,7 @@ class Interpreter:
         kind, owner, names, iterable, tests, element = node.args
         source = self.evaluate(iterable, frame)
         first = source.lanes[0]
-        values = enums.members(self, first) if isinstance(first, ClassValue) else vectors.items(source)
+        values = objects.members(self, first) if isinstance(first, ClassValue) else vectors.items(source)
         if values is None and isinstance(first, Unknown):
             values = [vectors.UNKNOWN]  # of devices there is one kind: what holds for one holds for all
         if values is None:

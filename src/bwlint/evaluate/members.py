@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
-from bwlint.evaluate import builtins, calls, enums, sources, vectors
+from bwlint.evaluate import builtins, calls, objects, sources, vectors
 from bwlint.evaluate.names import guess, is_status, looks_like_version
 from bwlint.evaluate.objects import (
     ClassValue,
@@ -152,8 +152,8 @@ def _member(
         method = FunctionValue(owner.module, function, itself or owner)
         return calls.call(run, method, [], {}) if function.kind == "property" else Vec((method,))
     result = _kept(run, owner, name, found)
-    if isinstance(owner, ClassValue) and result.uniform and (kind := enums.kind_of(run, owner)):
-        return Vec((enums.member(owner.body, kind, name, result.lanes[0]),))
+    if isinstance(owner, ClassValue) and result.uniform and (kind := objects.kind_of(run, owner)):
+        return Vec((objects.member(owner.body, kind, name, result.lanes[0]),))
     told = is_status(owner.module.slots[found.args[0]] if found.op == "var" else found)
     return (guess(name) or result) if isinstance(result.lanes[0], Unknown) and not told else result
 

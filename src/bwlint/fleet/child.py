@@ -21,7 +21,7 @@ from bwlint.sources.held import scratch_folder
 from bwlint.sources.pypi import SourceError, parse_spec, version_of
 
 if TYPE_CHECKING:
-    from bwlint.run.outcome import Outcome
+    from bwlint.run.request import Outcome
 
 
 def main() -> None:

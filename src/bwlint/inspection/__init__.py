@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from email import message_from_bytes
 from pathlib import Path, PurePosixPath
 
-from bwlint.binaries.allowance import Allowance, Exhausted
-from bwlint.binaries.library import is_bare, joined, read_library
+from bwlint.binaries.library import Allowance, Exhausted, is_bare, joined, read_library
 from bwlint.binaries.operations import operations
 from bwlint.binaries.shipments import NO_LINES, DeviceLibrary, Flaw, Inspection, OwnPlace, PackageVerdict, Shipment
 from bwlint.chips import ChipSet, group, parse_targets
@@ -20,8 +19,7 @@ from bwlint.chips.wording import listed
 from bwlint.inspection.answers import answer, parts, verdicts
 from bwlint.inspection.origins import Origin, origins
 from bwlint.inspection.run_time import RunTime, is_assembler, is_program, is_source
-from bwlint.model.findings import WHOLE_FILE, FailOn, Finding, Report, Severity, Skipped
-from bwlint.model.fingerprint import fingerprint
+from bwlint.model.findings import WHOLE_FILE, FailOn, Finding, Report, Severity, Skipped, fingerprint
 from bwlint.model.naming import counted
 from bwlint.model.progress import Advance, quiet
 from bwlint.readers.binary.elf import MAGIC

@@ -24,9 +24,9 @@ from bwlint.binaries.shipments import (
 )
 from bwlint.chips import Chip, ChipSet, siblings
 from bwlint.chips import chip as chip_of
-from bwlint.chips.cards import card, cards
 from bwlint.chips.features import feature
 from bwlint.chips.hosts import ARM
+from bwlint.chips.products import card, cards
 from bwlint.chips.surroundings import shipped
 from bwlint.chips.toolkits import first_release, known_chips
 from bwlint.chips.wording import capital, listed, plain, targets

@@ -28,10 +28,9 @@ from bwlint.sources.texts import Texts
 from bwlint.sources.walk import SourceFile
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import Judged
-from bwlint.world.graph import Graph
 from bwlint.world.libraries import PROOF, Libraries, Need, is_question
 from bwlint.world.native import Native, admits
-from bwlint.world.proofs import RANK, NeedProof, Node
+from bwlint.world.proofs import RANK, Graph, NeedProof, Node
 from bwlint.world.tree import Tree
 
 _NAMES = frozenset({"name", "import", "function", "class", "opaque", "attr", "param"})

@@ -25,8 +25,8 @@ from bwlint.run.engine import Linked
 from bwlint.world import proofs
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import refuses
-from bwlint.world.graph import Graph
 from bwlint.world.outlines import Outlines
+from bwlint.world.proofs import Graph
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 

@@ -18,12 +18,11 @@ from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
 from bwlint.port.behind import BeyondGate
 from bwlint.port.choices import NAMED_AFTER, FamilyNames
-from bwlint.port.found import FoundKind, FoundPlace, FoundSteps, compiled_for_others, step_of
+from bwlint.port.found import FoundKind, FoundPlace, FoundSteps, PortSwitch, Switches, compiled_for_others, step_of
 from bwlint.port.gates import PortGates
 from bwlint.port.opening import chosen, inside_out, opened, passable, shared, wanted
 from bwlint.port.partly import OWN_ARM, Partly
 from bwlint.port.reasons import OpenWay, Reasons
-from bwlint.port.switches import PortSwitch, Switches
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Verdict, Way
 from bwlint.port.ways import Ways
 from bwlint.run.check import ToldOfText, left_to_decide, told_of_text, unread

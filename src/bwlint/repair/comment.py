@@ -18,7 +18,7 @@ from bwlint.readers.comments import Comments, comments_of
 from bwlint.repair.changes import TextChange, changed
 from bwlint.repair.source import EditedFile
 from bwlint.repair.write import Replacement
-from bwlint.run.outcome import Outcome
+from bwlint.run.request import Outcome
 from bwlint.settings import catalog
 from bwlint.settings.catalog import BAD, UNUSED
 from bwlint.settings.suppress import scan

@@ -13,7 +13,7 @@ from bwlint.repair.comment import comment
 from bwlint.repair.plan import Decision, Quit, Wish, moving
 from bwlint.repair.source import EditedFile
 from bwlint.report.words import reasons, words
-from bwlint.run.outcome import Outcome
+from bwlint.run.request import Outcome
 
 QUESTION = "Apply this fix? [a]ccept, [s]kip, s[u]ppress this place, [q]uit, [?] "
 CHOICE = "Which fix? {ways}, [s]kip, s[u]ppress this place, [q]uit, [?] "

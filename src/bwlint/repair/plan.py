@@ -10,7 +10,7 @@ from typing import TypeAlias
 from bwlint.model.findings import Finding, Fix, Proof
 from bwlint.repair.changes import Changes, TextChange, get_on
 from bwlint.report.summary import at_least
-from bwlint.run.outcome import Outcome
+from bwlint.run.request import Outcome
 
 Key = tuple[str, str, str]
 """The path, the rule and the fingerprint of a finding, which stay the same from pass to pass."""

@@ -26,7 +26,7 @@ their line ends kept, so that ``"".join(lines)`` is the text.
 FORMATS = {
     "text": "bwlint.report.text.render",
     "concise": "bwlint.report.text.concise",
-    "json": "bwlint.report.encode.findings",
+    "json": "bwlint.report.write.findings",
     "sarif": "bwlint.report.sarif.render",
     "github": "bwlint.report.ci.github",
     "gitlab": "bwlint.report.ci.gitlab",

@@ -14,9 +14,9 @@ from bwlint.model.escape import visible
 from bwlint.model.ledger import Answer, Ledger, Row, RowForm, RowKind, RowPlace
 from bwlint.model.naming import counted
 from bwlint.report import Setting, text
-from bwlint.report.encode import plain, written
 from bwlint.report.inspection_table import shortened
 from bwlint.report.snippet import Paint, columns
+from bwlint.report.write import plain, written
 
 FEW = 30
 """Rows that are shown unless told otherwise: an hour's work."""

@@ -17,9 +17,9 @@ from xml.etree import ElementTree as ET
 from bwlint.model.escape import visible
 from bwlint.model.findings import Finding, Report, Skipped
 from bwlint.report import Setting
-from bwlint.report.encode import dumps
 from bwlint.report.paths import from_root
 from bwlint.report.words import sets
+from bwlint.report.write import dumps
 
 # What XML 1.0 has no way to write; all other controls were made visible.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

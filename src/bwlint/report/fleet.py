@@ -12,10 +12,10 @@ from bwlint.model.escape import visible
 from bwlint.model.findings import SEVERITIES, WHOLE_FILE, Finding, Region
 from bwlint.model.naming import counted
 from bwlint.report import Setting
-from bwlint.report.encode import document, picked, written
-from bwlint.report.markdown import plain, table
 from bwlint.report.snippet import Paint, columns
 from bwlint.report.text import in_a_line, painter
+from bwlint.report.words import plain, table
+from bwlint.report.write import document, picked, written
 
 
 def as_text(fleet: Fleet, setting: Setting) -> str:

@@ -10,7 +10,7 @@ from bwlint.binaries.shipments import ALL, NONE, PARTIAL, DeviceLibrary, Inspect
 from bwlint.chips import EVERY
 from bwlint.model.images import Cubin, Image, Kernel, Version
 from bwlint.report import Setting
-from bwlint.report.encode import document, dumps, in_a_line, picked, plain
+from bwlint.report.write import document, dumps, in_a_line, picked, plain
 
 # Long lists before they are put in. No text within a JSON string can look like them.
 _NO_LIBRARIES, _NO_UNITS = '"libraries": []', '"units": []'

@@ -12,7 +12,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from bwlint.chips import chip as chip_of
-from bwlint.chips.cards import card, product
+from bwlint.chips.products import card, product
 from bwlint.matrix.proved import counts
 from bwlint.matrix.table import (
     CONFIRMED,
@@ -32,11 +32,10 @@ from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.report import Setting, text
 from bwlint.report.audit import row_json
-from bwlint.report.encode import picked, plain, written
 from bwlint.report.inspection_table import shortened
-from bwlint.report.markdown import code, table
 from bwlint.report.snippet import Paint, columns
-from bwlint.report.words import to_look_at
+from bwlint.report.words import code, table, to_look_at
+from bwlint.report.write import picked, plain, written
 
 MOST_ROOM = 56
 """Columns that names get at most."""

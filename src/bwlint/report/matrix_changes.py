@@ -8,16 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.chips import EVERY, ChipSet, sold_chips
-from bwlint.chips.cards import cards
+from bwlint.chips.products import cards
 from bwlint.chips.wording import plain as in_words
 from bwlint.matrix.table import KINDS, NO, Cell, CellChange, CellGate, ChangeKind, MatrixChanges
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.report import Setting
-from bwlint.report.encode import picked, written
-from bwlint.report.markdown import code, plain, table
 from bwlint.report.matrix import WORDS, cell_json, name
-from bwlint.report.words import aligned
+from bwlint.report.words import aligned, code, plain, table
+from bwlint.report.write import picked, written
 
 _TITLES: dict[ChangeKind, str] = {
     "worse": "Lost: refused now, or on another path",

@@ -13,7 +13,7 @@ from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.plan.compare import Comparison, PlanCost, Suggestion, copies
 from bwlint.report import Setting
-from bwlint.report.encode import picked, plain, written
+from bwlint.report.write import picked, plain, written
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,10 +11,9 @@ from bwlint.model.escape import visible
 from bwlint.model.findings import Fix
 from bwlint.model.naming import counted
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Way
-from bwlint.report import Setting, encode
+from bwlint.report import Setting, write
 from bwlint.report.audit import row_json
-from bwlint.report.markdown import code, plain
-from bwlint.report.words import to_look_at, words
+from bwlint.report.words import code, plain, to_look_at, words
 
 WORDS = {
     "opens": "works after the edits below",
@@ -195,19 +194,19 @@ def _within(spot: CodeSpot) -> str:
 
 
 def as_json(plan: Port, setting: Setting) -> str:
-    return encode.written(
+    return write.written(
         setting.version,
         operations=[_row_json(row) for row in plan.rows],
         steps=[_step_json(step) for step in plan.steps],
         left=[row_json(row) for row in plan.left],
-        **encode.picked(plan, "chip", "apart", "skipped"),
+        **write.picked(plan, "chip", "apart", "skipped"),
     )
 
 
 def _row_json(row: PortRow) -> dict[str, Any]:
     return {
-        **encode.picked(row, "name", "verdict", "shared", "instead"),
-        **encode.picked(row.at, "path", "line"),
+        **write.picked(row, "name", "verdict", "shared", "instead"),
+        **write.picked(row.at, "path", "line"),
         "support": row.now,
         "fallback": row.arm or None,
         "ways": [_way_json(way) for way in row.ways],
@@ -216,21 +215,21 @@ def _row_json(row: PortRow) -> dict[str, Any]:
 
 def _way_json(way: Way) -> dict[str, Any]:
     return {
-        **encode.picked(way, "name", "chosen", "steps", "gates"),
-        "lacks": [{**encode.plain(lack.at), **encode.picked(lack, "what", "legal", "by_check")} for lack in way.lacks],
+        **write.picked(way, "name", "chosen", "steps", "gates"),
+        "lacks": [{**write.plain(lack.at), **write.picked(lack, "what", "legal", "by_check")} for lack in way.lacks],
         "works": list(way.shown),
     }
 
 
 def _step_json(step: PortStep) -> dict[str, Any]:
     return {
-        **encode.picked(step, "number", "kind", "admits", "wanted", "proved", "keeps_out", "needed_by"),
-        **encode.plain(step.at),
+        **write.picked(step, "number", "kind", "admits", "wanted", "proved", "keeps_out", "needed_by"),
+        **write.plain(step.at),
         "fix": None if step.fix is None else _fix_json(step, step.fix),
         "by_hand": step.words or None,
         "said": step.said or None,
-        "also": [encode.plain(spot) for spot in step.also],
-        "related": [encode.picked(one, "path", "region", "message") for one in step.related],
+        "also": [write.plain(spot) for spot in step.also],
+        "related": [write.picked(one, "path", "region", "message") for one in step.related],
     }
 
 
@@ -239,7 +238,7 @@ def _fix_json(step: PortStep, fix: Fix) -> dict[str, Any]:
     return {
         "title": fix.title,
         "edits": [
-            {**encode.plain(edit), "path": step.at.path if edit.path == step.real else edit.path} for edit in fix.edits
+            {**write.plain(edit), "path": step.at.path if edit.path == step.real else edit.path} for edit in fix.edits
         ],
         "before": {"may": list(proof.before_may), "must": list(proof.before_must)},
         "after": {"may": list(proof.after_may), "must": list(proof.after_must)},

@@ -15,8 +15,18 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
-from bwlint.model.findings import CATEGORIES, WHOLE_FILE, Claim, Finding, Region, Report, Skipped, Suppressed, Verdict
-from bwlint.model.fingerprint import KEY
+from bwlint.model.findings import (
+    CATEGORIES,
+    KEY,
+    WHOLE_FILE,
+    Claim,
+    Finding,
+    Region,
+    Report,
+    Skipped,
+    Suppressed,
+    Verdict,
+)
 
 LARGEST = 512 * 1024 * 1024
 """Bytes of a report."""

@@ -13,7 +13,7 @@ from bwlint.confirm.receipt import RUNGS, Attempt, Receipt, Tried
 from bwlint.confirm.selftest.run import Result, SelfTest
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
-from bwlint.report.encode import picked, plain, written
+from bwlint.report.write import picked, plain, written
 
 
 def as_json(receipts: Sequence[Receipt], machine: Machine) -> str:

@@ -13,9 +13,8 @@ import attr
 import sarif_om as om
 
 from bwlint.model.escape import visible
-from bwlint.model.findings import CATEGORIES, SEVERITIES, Edit, Finding, Fix, Related, Report, Severity, Skipped
-from bwlint.model.fingerprint import KEY
-from bwlint.report import Checkout, Lines, Setting, encode, rule_text
+from bwlint.model.findings import CATEGORIES, KEY, SEVERITIES, Edit, Finding, Fix, Related, Report, Severity, Skipped
+from bwlint.report import Checkout, Lines, Setting, rule_text, write
 from bwlint.report.sarif_places import ROOT, SarifPlaces, span
 from bwlint.report.words import sets
 from bwlint.settings.catalog import Rule
@@ -60,7 +59,7 @@ def fitted(entries: Sequence[_Entry], made: Callable[[Sequence[_Entry], int], om
     most = MAX_RESULTS
     while True:
         kept = entries[:most]
-        text = encode.dumps(as_json(made(kept, len(entries) - len(kept))))
+        text = write.dumps(as_json(made(kept, len(entries) - len(kept))))
         if _is_small(text) or not kept:
             return text
         most = len(kept) // 2
@@ -165,7 +164,7 @@ def _properties(finding: Finding) -> dict[str, object]:
         found["legal"] = list(finding.legal)
     if finding.claims:
         # As in the JSON report, less the fields that their kinds have no use for.
-        told = map(encode.plain, finding.claims)
+        told = map(write.plain, finding.claims)
         found["claims"] = [{name: value for name, value in claim.items() if value} for claim in told]
     if finding.verdict is not None:
         found["verdict"] = asdict(finding.verdict)

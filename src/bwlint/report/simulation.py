@@ -11,7 +11,7 @@ from bwlint.confirm.simulate.program import Frame, Noted, Simulation
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.report import Setting, text
-from bwlint.report.encode import picked, written
+from bwlint.report.write import picked, written
 
 _PARTS = (("query", "asked"), ("launch", "would launch"), ("exception", "raises"), ("unanswered", "not answered"))
 _LONGEST = 72

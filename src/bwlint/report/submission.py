@@ -22,7 +22,7 @@ from posixpath import commonpath
 from typing import Any
 
 from bwlint import __version__
-from bwlint.report.encode import dumps
+from bwlint.report.write import dumps
 
 MOST_BYTES = 64 << 20
 """Of a receipt."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from posixpath import commonpath, isabs
 
 from bwlint.chips import ChipSet, families
-from bwlint.chips.cards import cards
+from bwlint.chips.products import cards
 from bwlint.chips.wording import listed
 from bwlint.model.escape import visible
 from bwlint.model.findings import FAIL_ON, SEVERITIES, Category, FailOn, Report, Severity, Skipped

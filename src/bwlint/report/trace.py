@@ -12,8 +12,8 @@ from typing import Any
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.readers.binary.names import readable
-from bwlint.report.encode import in_a_line, picked, plain, written
 from bwlint.report.words import aligned
+from bwlint.report.write import in_a_line, picked, plain, written
 from bwlint.trace.receipt import JIT, Choice, KernelLaunch, Process, Shape, Trace
 
 _MOST_KERNELS = 40

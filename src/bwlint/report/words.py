@@ -1,14 +1,18 @@
-"""Sets of chips in words, and columns of text."""
+"""Sets of chips in words, columns of text, and Markdown as GitHub and GitLab read it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
+from bwlint.model.escape import visible
 from bwlint.model.findings import CATEGORIES, Finding, Proof
 from bwlint.model.naming import counted
 
 _GATES = frozenset({"capability-type", "excluded", "family-split", "leak", "message", "test-gate"})
 """Categories whose first set is what a check lets in."""
+# Code stays code; an underscore within a word is no mark.
+_MARKS = re.compile(r"`[^`|]+`|[\\`*\[\]<>|~&#!$@]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def words(names: Sequence[str]) -> str:
@@ -76,3 +80,23 @@ def sets(finding: Finding) -> list[tuple[str, str]]:
     if finding.legal is not None:
         rows.append(("works on", words(finding.legal)))
     return rows
+
+
+def plain(text: str) -> str:
+    """Text that stands for itself, in a table too."""
+    return _MARKS.sub(lambda mark: mark[0] if len(mark[0]) > 1 else f"\\{mark[0]}", visible(text))
+
+
+def code(text: str) -> str:
+    """Text as code, in a table too: there a bar ends a cell even within code."""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    room = " " if len(fence) > 1 else ""
+    return f"{fence}{room}{visible(text)}{room}{fence}".replace("|", "\\|")
+
+
+def table(*rows: Sequence[str]) -> Iterator[str]:
+    """The lines of a table whose first row is its head, and an empty one."""
+    head, *rest = rows
+    for row in (head, ["---"] * len(head), *rest):
+        yield f"| {' | '.join(row)} |"
+    yield ""

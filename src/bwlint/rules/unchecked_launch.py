@@ -9,7 +9,7 @@ from bwlint.chips import ChipSet
 from bwlint.chips.mentions import mentioned
 from bwlint.judging import claims
 from bwlint.judging.amounts import BUILT, THEIRS, Asked, asked, fitting
-from bwlint.judging.caught import looked_at_by_called
+from bwlint.judging.aside import looked_at_by_called
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy

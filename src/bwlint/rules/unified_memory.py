@@ -8,8 +8,7 @@ from bwlint.chips import group
 from bwlint.chips.products import memory_error, memory_queries, no_answer
 from bwlint.chips.wording import called
 from bwlint.judging import claims
-from bwlint.judging.aside import for_developers
-from bwlint.judging.caught import caught_elsewhere
+from bwlint.judging.aside import caught_elsewhere, for_developers
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy

@@ -1,25 +1,39 @@
-"""Files whose results from an earlier run still hold."""
+"""Files whose results from an earlier run still hold: what they read would be the same. Reads of no disk are here:
+searches, and facts about all files of a run.
+"""
 
 # ruff: noqa: PTH119
 
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
+from bwlint.index.packed import packed
 from bwlint.index.remembered import EarlierAnswers
 from bwlint.ledger.question import Question
+from bwlint.model.facts import Module
 from bwlint.model.findings import Finding, Suppressed
-from bwlint.run.shown import Shown
-from bwlint.sources import disk
-from bwlint.sources.search import Search
+from bwlint.sources import disk, recorder
+from bwlint.sources.read import Unread, read_bytes
+from bwlint.sources.recorder import Read
+from bwlint.sources.search import MAX_HITS, Search
 from bwlint.sources.walk import SourceFile
+from bwlint.world import carried
 from bwlint.world.collect import Modules
 from bwlint.world.outlines import Outlines
 from bwlint.world.tree import Loader
+
+_WORD = re.compile(rb"\w+")
+LOADED = "loaded"
+"""The kind of answers that `as_told` tells."""
+_PARTS = re.compile(r"[A-Za-z0-9_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +100,118 @@ class Again:
         """Keep all that holds for the runs to come."""
         if self._shown is not None:
             self.answers.keep(self._shown.show, self._shown.searched)
+
+
+@dataclass
+class Shown:
+    """What the files of a run show, and the searches of its projects."""
+
+    modules: Modules
+    searches: dict[str, Search]
+    outlines: Outlines
+    load: Callable[..., Module | None]
+    answers: EarlierAnswers
+    _words: dict[tuple[str, str], tuple[frozenset[str], list[bytes], frozenset[bytes]]] = field(default_factory=dict)
+
+    def show(self, read: Read, before: Any) -> Any:
+        """What a read shows, of a search with where it does; None of what nobody can look at again."""
+        kind, *said = read
+        if kind in ("word", "match", "files", "complete"):
+            with recorder.apart():
+                return self._searched(kind, said, before)
+        if kind == "facts":
+            return self._facts.get(said[0], "")
+        if kind == "module":
+            return self._modules.get(said[0], "")
+        return self._of_all.get(kind)
+
+    def again(self, said: Read) -> str | None:
+        """What a settled answer comes to now; None of what nobody can tell."""
+        if said[0] == LOADED:
+            return as_told(self.load(*said[1:]))
+        found = self.outlines.again(said)
+        return carried.again(said) if found is None else found
+
+    @property
+    def searched(self) -> dict[tuple[str, str], list[str]]:
+        """The files that the searches of this run have looked at."""
+        places = ((search, kind) for search in self.searches.values() for kind in ("python", "cuda", "build"))
+        return {(search.folder, kind): [file.real for file in search.files(kind)] for search, kind in places}
+
+    @cached_property
+    def _facts(self) -> dict[str, str]:
+        return {card.path: card.facts for card in self.modules.cards}
+
+    @cached_property
+    def _modules(self) -> dict[str, str]:
+        return {card.name: card.path for card in reversed(self.modules.cards) if card.language == "python"}
+
+    @cached_property
+    def _of_all(self) -> dict[str, str]:
+        """What the files of a run show together."""
+        cards = self.modules.cards
+        others = [card for card in cards if card.language != "python"]
+        return {
+            "roots": disk.digest_of(list(dict.fromkeys(file.root for file in self.modules.files))),
+            "names": disk.digest_of([(card.path, card.names) for card in others]),
+            "cuda": disk.digest_of([(card.path, card.facts) for card in others]),
+            "builds": disk.digest_of([(card.path, card.facts) for card in cards if card.carries]),
+            "every file": disk.digest_of([card.path for card in cards]),
+        }
+
+    def _searched(self, kind: str, said: list[str], before: Any) -> Any:
+        folder, of, *rest = said
+        search = self.searches.setdefault(folder, Search(folder))
+        if kind == "files":
+            return disk.digest_of([file.real for file in search.files(of)])
+        if kind == "complete":
+            return str(search.complete(of))
+        if before is not None and not self._may_differ(search, kind, of, rest, before):
+            return before
+        if kind == "word":
+            hits = search.word(of, rest[0])
+            found = [(hit.file.real, hit.line, hit.text) for hit in hits]
+        else:
+            pattern = re.compile(rest[0].encode("latin-1"), int(rest[1]))
+            texts = tuple(text.encode("latin-1") for text in rest[2:])
+            matches = search.matches(of, pattern, texts)
+            found = [(file.real, 0, f"{match[0]!r} {_line(match)!r}") for file, match in matches]
+        often = search.often.get((of, rest[0])) if kind == "word" else None
+        return [disk.digest_of(found), sorted({real for real, _, _ in found}), often]
+
+    def _changed(self, search: Search, of: str) -> tuple[frozenset[str], list[bytes], frozenset[bytes]]:
+        """The files that are not as they were, their texts, and the words in these."""
+        place = search.folder, of
+        if place not in self._words:
+            changed = self.answers.changed_in(*place, (file.real for file in search.files(of)))
+            texts = [data for real in changed if not isinstance(data := read_bytes(real), Unread)]
+            self._words[place] = changed, texts, frozenset().union(*(_WORD.findall(text) for text in texts))
+        return self._words[place]
+
+    def _may_differ(self, search: Search, kind: str, of: str, said: list[str], before: Any) -> bool:
+        _, had, often = before
+        changed, texts, words = self._changed(search, of)
+        if not changed:
+            return False
+        if often is not None:
+            left: int = sum(times for real, times in often.items() if real not in changed)
+            return left <= MAX_HITS
+        if kind == "word":
+            parts = _PARTS.findall(said[0])
+            return not changed.isdisjoint(had) or not parts or any(part.encode() in words for part in parts)
+        if not changed.isdisjoint(had):
+            return True
+        wanted = [re.escape(text.encode("latin-1")) for text in said[2:]] or [said[0].encode("latin-1")]
+        flags = 0 if said[2:] else int(said[1])
+        return any(re.search(one, text, flags) for one in wanted for text in texts)
+
+
+def as_told(module: Module | None) -> str:
+    """What an import or include of a file comes to."""
+    return "" if module is None else disk.digest(packed(module))
+
+
+def _line(match: re.Match[bytes]) -> bytes:
+    text, start = match.string, match.string.rfind(b"\n", 0, match.start()) + 1
+    stop = text.find(b"\n", match.end())
+    return text[start : stop if stop >= 0 else len(text)]

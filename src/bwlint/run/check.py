@@ -15,8 +15,7 @@ from bwlint.model.findings import Finding, Report, Skipped, Suppressed
 from bwlint.model.ledger import Row
 from bwlint.model.progress import Advance, quiet
 from bwlint.run.gather import Gathered, gather, jobs_of
-from bwlint.run.outcome import GateSets, Outcome
-from bwlint.run.request import CheckRequest
+from bwlint.run.request import CheckRequest, GateSets, Outcome
 from bwlint.settings.decisions import load
 from bwlint.sources.disk import digest_of
 from bwlint.sources.faults import contained, noted

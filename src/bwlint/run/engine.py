@@ -19,7 +19,6 @@ from bwlint.judging.context import Context, OfFiles
 from bwlint.judging.drafts import Draft, RelatedSpan
 from bwlint.judging.evidence import Evidence
 from bwlint.judging.guards import Guarded, guards_of
-from bwlint.judging.unreached import Unreached
 from bwlint.ledger.question import Question
 from bwlint.ledger.questions import questions_of
 from bwlint.model.expr import Span, walk
@@ -28,9 +27,8 @@ from bwlint.model.findings import CONFIDENCES, SEVERITIES, Confidence, NoFix
 from bwlint.model.kinds import ANSWERS, LISTED
 from bwlint.model.progress import Advance, each, quiet
 from bwlint.rules import checks, file_checks, guard_checks
-from bwlint.run.again import Again
-from bwlint.run.merging import one_each
-from bwlint.run.shown import LOADED, as_told
+from bwlint.run.again import LOADED, Again, as_told
+from bwlint.run.merging import Unreached, one_each
 from bwlint.sources import disk
 from bwlint.sources.faults import Fault, adopt, as_far_as_it_goes, contained, noted
 from bwlint.sources.read import Unread, read_bytes
@@ -44,12 +42,12 @@ from bwlint.world.builds import Builds
 from bwlint.world.collect import Collected, Modules, load
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import TEST_FILE, Judged
-from bwlint.world.graph import Graph
 from bwlint.world.handed import Handed, Parameter
 from bwlint.world.libraries import Libraries
 from bwlint.world.native import Native
 from bwlint.world.outlines import Outlines
 from bwlint.world.prepared import Preparations
+from bwlint.world.proofs import Graph
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
 

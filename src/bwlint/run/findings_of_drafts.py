@@ -28,8 +28,8 @@ from bwlint.model.findings import (
     Severity,
     Skipped,
     Suppressed,
+    fingerprint,
 )
-from bwlint.model.fingerprint import fingerprint
 from bwlint.model.progress import Advance, each, quiet
 from bwlint.readers.comments import comments_of
 from bwlint.readers.nodes import definition_at

@@ -1,4 +1,5 @@
-"""Merge drafts about the same check into one finding with related places, and those of byte-identical files.
+"""Merge drafts about the same check into one finding with related places, and those of byte-identical files; drop what
+is about chips that never reach the place.
 
 Gates of different files are left apart, even where one leads to the other: each is wrong by itself and mended by
 itself, and a run on one file must say what a run on the whole tree says of it.
@@ -12,9 +13,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
+from typing import TYPE_CHECKING
 
+from bwlint.chips import NONE, ChipSet
 from bwlint.judging.drafts import Draft, RelatedSpan, Remedy
 from bwlint.judging.path_conditions import bare
 from bwlint.model.expr import Span
@@ -23,6 +26,12 @@ from bwlint.model.naming import counted
 from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.tree import checkout_folder
 from bwlint.sources.walk import SourceFile
+from bwlint.world.native import Native
+
+if TYPE_CHECKING:
+    from bwlint.world.arrivals import Arrivals
+    from bwlint.world.native_arrivals import NativeArrivals
+
 
 _MAX_RELATED = 1_000
 """Places that a finding has at most: reports say how many of them they show."""
@@ -164,3 +173,39 @@ def _said(draft: Draft) -> Hashable:
 def _content_of(file: SourceFile) -> bytes | str:
     data = read_bytes(file.real)
     return file.real if isinstance(data, Unread) else data
+
+
+@dataclass(slots=True)
+class Unreached:
+    """Tells which findings are out of reach. Who uses something is looked for only where there is a finding."""
+
+    native: Native
+    arrivals: Arrivals
+    targets: ChipSet
+    _of_cpp: NativeArrivals | None = None
+
+    def holds(self, root: str, draft: Draft) -> bool:
+        """Whether none of the chips that a finding of a file below the package root `root` is about gets there."""
+        concerned = self._concerned(draft)
+        if not concerned or draft.module.language not in ("python", "cuda"):
+            return False
+        if draft.module.language == "python":
+            found = self.arrivals.arriving(draft.module.path, root, draft.at)
+        else:
+            found = self._asked_of_cpp().arriving(draft.module.path, draft.at)
+        return bool(found.stops) and not found.chips & concerned
+
+    def _concerned(self, draft: Draft) -> ChipSet:
+        """The chips that a finding is about: those kept out, those let in, or all that are asked for."""
+        if draft.rule.concerns == "kept-out":
+            return self.targets - draft.place.admitted
+        if draft.rule.concerns == "let-in":
+            return self.targets & draft.place.admitted - (draft.legal or NONE)
+        return self.targets
+
+    def _asked_of_cpp(self) -> NativeArrivals:
+        if self._of_cpp is None:
+            from bwlint.world.native_arrivals import NativeArrivals
+
+            self._of_cpp = NativeArrivals(self.native, self.arrivals, self.targets)
+        return self._of_cpp

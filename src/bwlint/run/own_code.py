@@ -13,8 +13,8 @@ from bwlint.model.ledger import Row
 from bwlint.run.audit import audit
 from bwlint.run.request import CheckRequest
 from bwlint.sources.kinds import FOREIGN_FOLDERS
-from bwlint.sources.limits import bounded
 from bwlint.sources.pypi import SourceError, unpack
+from bwlint.sources.read import bounded
 
 _KINDS = frozenset({"python", "build"})
 _CONDITIONS = ("gate", "list", "table")

@@ -20,8 +20,7 @@ from bwlint.index import kept
 from bwlint.index.packed import NotData, packed, unpacked
 from bwlint.index.remembered import remembering
 from bwlint.index.store import Store
-from bwlint.run.outcome import Outcome
-from bwlint.run.request import CheckRequest
+from bwlint.run.request import CheckRequest, Outcome
 from bwlint.sources import disk
 from bwlint.sources.pypi import is_package
 from bwlint.sources.texts import Names, Texts

@@ -23,7 +23,7 @@ for which targets is a macro defined?                          `tree.Tree.define
 which builds compile a file?                                   `builds.Builds.of`, `.placed`
 which targets does a carry make, which chips run them?         `builds.built`, `builds.runs_on`
 **A definition or the use of a name**
-what is behind it, and on which chips does that work?          `graph.Graph.works`, `.proofs`, `.agreed`
+what is behind it, and on which chips does that work?          `proofs.Graph.works`, `.proofs`, `.agreed`
 which definitions may a Python name mean, or a C++ one?        `definitions.Definitions.definition`; `native.Native`
 what does it refuse by itself?                                 `refusals.Refusals.of`, `.errors`
 which chips pass the checks above a place of its body?         `refusals.Refusals.passing`

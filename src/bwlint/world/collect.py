@@ -25,11 +25,10 @@ from bwlint.settings.suppress import MARK
 from bwlint.sources import disk, faults, recorder
 from bwlint.sources.errors import NestedTooDeep
 from bwlint.sources.kinds import kind_of
-from bwlint.sources.limits import bounded, is_nested_too_deep
-from bwlint.sources.read import WIDE, Unread, decode, is_wide, no_text, read_bytes
+from bwlint.sources.read import WIDE, Unread, bounded, decode, is_nested_too_deep, is_wide, no_text, read_bytes
 from bwlint.sources.tree import module_name
 from bwlint.sources.walk import SourceFile
-from bwlint.world import carried, included
+from bwlint.world import carried, headers
 
 _Thing = TypeVar("_Thing")
 SERIAL_BELOW = 40
@@ -250,7 +249,7 @@ def _loaded(
 def brought_to(kind: str, real: str, data: bytes) -> frozenset[str]:
     """The words of a file that carry the device because of what it imports or includes."""
     if kind == "cuda":
-        return included.included(real, data)
+        return headers.included(real, data)
     return carried.carried(real, data) if kind == "python" else frozenset()
 
 
@@ -264,7 +263,7 @@ def may_matter(kind: str, real: str, data: bytes, words: frozenset[str]) -> bool
 def forget() -> None:
     """Begin a run: files may have changed since the last one."""
     carried.forget()
-    included.forget()
+    headers.forget()
     _idle.clear()
 
 

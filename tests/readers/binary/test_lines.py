@@ -18,8 +18,7 @@ from small_binaries import RELA, RELOCATION, SYMTAB, Kernel, Section, container,
 from toolkit import Toolkit
 
 from bwlint import cli
-from bwlint.binaries.allowance import Allowance
-from bwlint.binaries.library import read_library
+from bwlint.binaries.library import Allowance, read_library
 from bwlint.binaries.shipments import DeviceLibrary
 from bwlint.chips import ChipSet
 from bwlint.model.images import Place

@@ -23,8 +23,7 @@ from bwlint.chips.toolkits import version
 from bwlint.confirm.selftest.case import AssembledCubin, BuiltProgram, Fatbin, PtxText, Question, SelftestCase, Words
 from bwlint.model.findings import Claim, ClaimKind, Finding
 from bwlint.run import check
-from bwlint.run.outcome import Outcome
-from bwlint.run.request import CheckRequest
+from bwlint.run.request import CheckRequest, Outcome
 
 Verdict = Literal["works", "fails", "unknown"]
 Compiler = Literal["driver", "ptxas"]

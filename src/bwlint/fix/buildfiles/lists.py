@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bwlint.chips import NONE, ChipSet, Target, known_targets, siblings
-from bwlint.chips.pairs import same_cubin
+from bwlint.chips.targets import same_cubin
 from bwlint.chips.toolkits import first_toolkit, within
 from bwlint.chips.wording import plain
 from bwlint.fix.buildfiles import branches, spellings

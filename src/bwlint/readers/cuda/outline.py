@@ -18,7 +18,6 @@ from bwlint.model.kinds import NAMED, DefinitionKind
 from bwlint.model.outline import Definition, Outline
 from bwlint.readers.cuda import assembly, ways
 from bwlint.readers.cuda.given import parameters
-from bwlint.readers.cuda.held import CALL, FARTHEST, held
 from bwlint.readers.cuda.instances import (
     MAX_GIVEN,
     Decide,
@@ -34,7 +33,7 @@ from bwlint.readers.cuda.program import tags
 from bwlint.readers.cuda.scopes import CodeScope, CutText, aliases, cut
 from bwlint.readers.cuda.statements import Stretch, compiled, only_refuses, statements, sure
 from bwlint.readers.cuda.walk import last
-from bwlint.readers.cuda.ways import NOT_USED
+from bwlint.readers.cuda.ways import CALL, FARTHEST, NOT_USED, held
 from bwlint.readers.ondemand import OnDemand
 
 MAX_USES = 300

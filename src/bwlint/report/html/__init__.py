@@ -23,10 +23,10 @@ from bwlint.model.findings import CATEGORIES, WHOLE_FILE, Finding, Region
 from bwlint.model.ledger import Row
 from bwlint.report import Lines
 from bwlint.report.audit import FORMS
-from bwlint.report.encode import document, in_a_line
 from bwlint.report.patches import patches
 from bwlint.report.snippet import code_point
 from bwlint.report.text import by_cause
+from bwlint.report.write import document, in_a_line
 
 if TYPE_CHECKING:
     from bwlint.binaries.shipments import Inspection

@@ -10,8 +10,7 @@ from functools import cache, cached_property
 from bwlint.chips import NONE, Chip, ChipSet, Target, TargetSet, group, known_targets, siblings, spelling, targets_of
 from bwlint.chips.hosts import ARM, X86, without_host
 from bwlint.chips.instructions import first_isa
-from bwlint.chips.pairs import refusal, same_cubin
-from bwlint.chips.targets import Suffix
+from bwlint.chips.targets import Suffix, refusal, same_cubin
 from bwlint.chips.toolkits import Toolkits, first_toolkit, version, within
 from bwlint.chips.wording import called, capital, marked, plain, them
 from bwlint.chips.words import families, nicknames, numbers

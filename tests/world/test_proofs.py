@@ -11,8 +11,7 @@ from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.model.expr import Span
 from bwlint.model.facts import Hop
 from bwlint.model.outline import Definition, Outline
-from bwlint.world.graph import Graph
-from bwlint.world.proofs import Edge, NeedProof, Node
+from bwlint.world.proofs import Edge, Graph, NeedProof, Node
 
 A, B, C = ChipSet.of("9.0"), ChipSet.of("10.0"), ChipSet.of("12.0")
 OUTLINE = Outline(path="/p/a.py", language="python", definitions={}, places={}, imports={})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bwlint.readers.cuda.held import held
+from bwlint.readers.cuda.ways import held
 
 
 @pytest.mark.parametrize(

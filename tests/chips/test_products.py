@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bwlint.chips import all_chips, chip
-from bwlint.chips.cards import card, cards
+from bwlint.chips.products import card, cards
 
 
 @pytest.mark.parametrize(
