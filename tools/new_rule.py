@@ -64,7 +64,6 @@ RULE = RuleTraits("{name}")
 def {function}(context: Context, {parameter}) -> Iterator[Draft]:
 {body}{indent}says = f"{todo}: what happens on {{plain(wrong)}}"
 {indent}yield Draft(
-{indent}    rule=RULE,
 {indent}    place={place},
 {indent}    severity="{severity}",
 {indent}    confidence="low",

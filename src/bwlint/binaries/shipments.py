@@ -14,7 +14,7 @@ from bwlint.chips.toolkits import known_chips
 from bwlint.chips.wording import targets
 from bwlint.model.findings import Claim, Confidence, Report, Severity, Skipped
 from bwlint.model.images import Binary, Container, Cubin, Image, Place, Version
-from bwlint.model.rule import RuleTraits
+from bwlint.model.rule import NO_RULE, RuleTraits
 
 NATIVE, FAMILY, JIT, LINK, NONE = "native", "family", "jit", "jit-link", "none"
 WAYS = (NATIVE, FAMILY, JIT, LINK, NONE)
@@ -273,9 +273,9 @@ class Shipment:
 class Flaw:
     """A finding to be: what a rule has to say of one file of a shipment. `key` is what tells it from others of the rule
     in that file, for its fingerprint. `admitted` are the chips that run what it is about, `legal` those on which it
-    works, where that is known."""
+    works, where that is known. `rules` fills in the `rule`: that of the check."""
 
-    rule: RuleTraits
+    rule: RuleTraits = NO_RULE
     severity: Severity
     confidence: Confidence = "high"
     path: str

@@ -10,7 +10,7 @@ from bwlint.judging.claims import Claimed
 from bwlint.model.expr import Span
 from bwlint.model.facts import Gate, Located, Module, Side
 from bwlint.model.findings import Category, Confidence, NoFix, Severity
-from bwlint.model.rule import RuleTraits
+from bwlint.model.rule import NO_RULE, RuleTraits
 from bwlint.world.gates import Judged
 
 if TYPE_CHECKING:
@@ -119,7 +119,8 @@ class DraftPlace:
 class Draft:
     """A finding before it has text columns: what a rule returns."""
 
-    rule: RuleTraits
+    rule: RuleTraits = NO_RULE
+    """`rules` fills it in: that of the check."""
     category: Category | None = None
     """None: that of the rule."""
     place: DraftPlace

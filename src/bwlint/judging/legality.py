@@ -26,7 +26,6 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Carry, Module, Operation
 from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.model.kinds import NAMED
-from bwlint.model.rule import RuleTraits
 from bwlint.world.builds import built, named_for
 
 ChargeKind = Literal["tcgen05", "wgmma", "cta-group", "suffix", "unknown", "slow"]
@@ -158,15 +157,15 @@ def _slow(head: str, form: Form, said: PtxasVerdict, slow: TargetSet) -> Charge:
     return Charge("slow", "note", slow, said.legal, message, "calls the driver", advice)
 
 
-def drafts(context: Context, module: Module, rule: RuleTraits, kind: ChargeKind) -> Iterator[Draft]:
+def drafts(context: Context, module: Module, kind: ChargeKind) -> Iterator[Draft]:
     """The findings of one rule in a file."""
     if module.language == "ptx":
-        yield from _of_ptx(context, module, rule, kind)
+        yield from _of_ptx(context, module, kind)
     else:
-        yield from _of_source(context, module, rule, kind)
+        yield from _of_source(context, module, kind)
 
 
-def _of_ptx(context: Context, module: Module, rule: RuleTraits, kind: ChargeKind) -> Iterator[Draft]:
+def _of_ptx(context: Context, module: Module, kind: ChargeKind) -> Iterator[Draft]:
     """One finding for each kind of instruction of a PTX file, at the first of its kind."""
     target = _own_target(module)
     if target is None:
@@ -182,7 +181,7 @@ def _of_ptx(context: Context, module: Module, rule: RuleTraits, kind: ChargeKind
             if charge.kind == kind:
                 kinds.setdefault(charge.message, (charge, []))[1].append(operation)
     for charge, operations in kinds.values():
-        yield _draft(module, rule, charge, operations, chips)
+        yield _draft(module, charge, operations, chips)
 
 
 def _own_target(module: Module) -> Target | None:
@@ -224,10 +223,9 @@ def _by_operands(operation: Operation, charge: Charge) -> bool:
     return form is not None and (form.operands is not None or form.count > 0)
 
 
-def _draft(module: Module, rule: RuleTraits, charge: Charge, operations: list[Operation], chips: ChipSet) -> Draft:
+def _draft(module: Module, charge: Charge, operations: list[Operation], chips: ChipSet) -> Draft:
     first, *others = operations
     return Draft(
-        rule=rule,
         place=DraftPlace(module=module, at=first.at, admitted=chips, certain=chips),
         severity=charge.severity,
         confidence="high",
@@ -257,7 +255,7 @@ class _Placed:
     unbuilt: bool = False
 
 
-def _of_source(context: Context, module: Module, rule: RuleTraits, kind: ChargeKind) -> Iterator[Draft]:
+def _of_source(context: Context, module: Module, kind: ChargeKind) -> Iterator[Draft]:
     """One finding for each guard, gate or build that lets something through; nothing where no such thing is known."""
     file = (module.path, module.language)  # code in a string has the path of the file around it
     if file not in context.placed:
@@ -273,7 +271,7 @@ def _of_source(context: Context, module: Module, rule: RuleTraits, kind: ChargeK
             key = (one.carry, one.gated, one.unbuilt, _guards(one.operation) if asked else ())
             groups.setdefault(key, []).append(one)
     for found in groups.values():
-        yield _source_draft(context, module, rule, found)
+        yield _source_draft(context, module, found)
 
 
 def _guards(operation: Operation) -> tuple[Expr, ...]:
@@ -336,7 +334,7 @@ def _certain(compiled: TargetSet, allowed: TargetSet) -> TargetSet:
     return compiled & (allowed | ~TargetSet.native((compiled & allowed).chips))
 
 
-def _source_draft(context: Context, module: Module, rule: RuleTraits, found: list[_Placed]) -> Draft:
+def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Draft:
     first, *others = found
     charge, chips = first.charge, first.charge.targets.chips
     severity, confidence, why = _level(next((one for one in found if not _is_trap(one)), first))
@@ -346,7 +344,6 @@ def _source_draft(context: Context, module: Module, rule: RuleTraits, found: lis
     related = [RelatedSpan(module, one.operation.at, short(one.operation)) for one in shown[:_SHOWN]]
     more = f" {len(others)} more like it {'are' if others[1:] else 'is'} here." if others else ""
     return Draft(
-        rule=rule,
         place=DraftPlace(
             module=module, at=guard or first.operation.at, admitted=chips, certain=chips if first.carry else NONE
         ),

@@ -29,3 +29,6 @@ class RuleTraits:
     asks_builds: bool = False
     asks_choices: bool = False
     asks_handed: bool = False
+
+
+NO_RULE = RuleTraits("")

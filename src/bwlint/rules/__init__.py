@@ -4,13 +4,15 @@ A rule is a constant `RULE`, of its module or of its folder, which says all that
 have one or more of these: `check(context, judged)` for gates over chips, `check_guard(context, guarded)` for guards of
 the preprocessor over targets, `check_file(context, module)` for what a file holds as a whole, and, in modules called
 `binary`, which load nothing of the languages, `check_binary(shipment, asked)`. A module of several rules has
-`FILE_CHECKS` instead: pairs of a rule and its check.
+`FILE_CHECKS` instead: pairs of a rule and its check. Here each draft and flaw is given the rule whose check found it.
 """
 
 from __future__ import annotations
 
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -49,7 +51,7 @@ def guard_checks() -> tuple[tuple[RuleTraits, GuardCheck], ...]:
 def file_checks() -> tuple[tuple[RuleTraits, FileCheck], ...]:
     """Rules, and what they check of a file's operations and carries."""
     several = (pair for module in _modules() for pair in getattr(module, "FILE_CHECKS", ()))
-    return (*_having("check_file"), *several)
+    return (*_having("check_file"), *(_named(rule, check) for rule, check in several))
 
 
 @cache
@@ -60,7 +62,18 @@ def binary_checks() -> tuple[tuple[RuleTraits, BinaryCheck], ...]:
 
 def _having(name: str, *, of_binaries: bool = False) -> tuple[tuple[RuleTraits, Any], ...]:
     modules = _modules(of_binaries=of_binaries)
-    return tuple((module.RULE, getattr(module, name)) for module in modules if hasattr(module, name))
+    return tuple(_named(_rule_of(module), getattr(module, name)) for module in modules if hasattr(module, name))
+
+
+def _named(rule: RuleTraits, check: Callable[..., Iterable[Any]]) -> tuple[RuleTraits, Any]:
+    """A rule and its check, whose findings say that they are of this rule."""
+    return rule, lambda *asked: (replace(one, rule=rule) for one in check(*asked))
+
+
+def _rule_of(module: ModuleType) -> RuleTraits:
+    """The `RULE` of a module, or of the folder that it is in."""
+    rule: RuleTraits = getattr(module, "RULE", None) or sys.modules[module.__name__.rpartition(".")[0]].RULE
+    return rule
 
 
 def _modules(*, of_binaries: bool = False) -> Iterator[ModuleType]:

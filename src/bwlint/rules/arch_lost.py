@@ -63,7 +63,6 @@ def _draft(context: Context, module: Module, pinned: Operation, value: object, h
     if asked is not None:
         related.append(RelatedSpan(asked[0], asked[1].at, "checked here"))
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=pinned.at, admitted=context.targets, certain=context.targets),
         severity="warning" if asked is not None else "note",
         confidence="high" if asked is not None else "medium",

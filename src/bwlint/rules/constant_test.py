@@ -74,7 +74,6 @@ def _draft(found: Foregone, place: DraftPlace, *, is_alone: bool) -> Draft:
     what = f"whatever {f'`{name}`' if named else 'the device'} is"
     outcome, how, fate = ("true", "always", "holds") if found.holds else ("false", "never", "fails")
     return Draft(
-        rule=RULE,
         place=place,
         severity="warning",
         confidence="high",
@@ -134,7 +133,6 @@ def _uncalled(module: Module, gate: Gate, asked: Expr, helper: Function) -> Draf
     says = f"This condition is always true: `{asked.args[-1]}` is a function and is not called here."
     at = asked.at if asked.at is not None and gate.at.holds(asked.at) else gate.at
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=at, admitted=EVERY, certain=EVERY, gate=gate),
         severity="warning",
         confidence="high",

@@ -62,7 +62,6 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
 
 def _draft(place: DraftPlace, meant: ChipSet, by: str, taking: tuple[Gate, ...]) -> Draft:
     return Draft(
-        rule=RULE,
         place=place,
         severity="warning",
         confidence="high",

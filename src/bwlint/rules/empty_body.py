@@ -64,7 +64,6 @@ def _draft(context: Context, module: Module, name: str, at: Span, carry: Carry, 
     chips = context.targets & ChipSet.joining(chip for target in empty for chip in target.loads_on())
     meant = built(carry).chips <= group("consumer-blackwell")
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=at, admitted=chips, certain=chips),
         severity="warning" if meant else "note",
         confidence="high" if meant else "low",

@@ -14,10 +14,10 @@ _WGMMA = RuleTraits("wgmma", concerns="let-in")
 _ILLEGAL_INSTRUCTION = RuleTraits("illegal-instruction")
 
 FILE_CHECKS = (
-    (_ILLEGAL_INSTRUCTION, partial(drafts, rule=_ILLEGAL_INSTRUCTION, kind="unknown")),
-    (SUFFIX_LOST, partial(drafts, rule=SUFFIX_LOST, kind="suffix")),
-    (TCGEN05, partial(drafts, rule=TCGEN05, kind="tcgen05")),
-    (TMA_SLOW_PATH, partial(drafts, rule=TMA_SLOW_PATH, kind="slow")),
-    (_WGMMA, partial(drafts, rule=_WGMMA, kind="wgmma")),
+    (_ILLEGAL_INSTRUCTION, partial(drafts, kind="unknown")),
+    (SUFFIX_LOST, partial(drafts, kind="suffix")),
+    (TCGEN05, partial(drafts, kind="tcgen05")),
+    (TMA_SLOW_PATH, partial(drafts, kind="slow")),
+    (_WGMMA, partial(drafts, kind="wgmma")),
 )
 """Each rule with the check that tells of its kind of charge."""

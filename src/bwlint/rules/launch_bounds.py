@@ -38,7 +38,6 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             continue  # HIP means something else by the second number
         first = next(iter(over))
         yield Draft(
-            rule=RULE,
             place=DraftPlace.of_request(one, over),
             severity="note",  # nothing fails, and only the registers that ptxas gives say whether anything is lost
             confidence="high" if one.meant == OURS else "medium",

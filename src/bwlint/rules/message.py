@@ -71,7 +71,6 @@ def _of_generation(context: Context, module: Module, said: Operation, text: str)
         return
     says = sentence(need.use.name, need.what)
     yield Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=said.at, admitted=told, certain=told),
         severity="note",
         confidence="medium",
@@ -90,7 +89,6 @@ def _memory(context: Context, module: Module, one: Operation, stated: tuple[int,
     wrong = ChipSet.joining(chip for chip in named if size > (chip.smem_per_sm or size))
     if wrong:
         yield Draft(
-            rule=RULE,
             place=DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong),
             severity="note",
             confidence="high",
@@ -256,7 +254,6 @@ def _announcements(context: Context, judged: Judged) -> Iterator[Draft]:
 def _draft(judged: Judged, text: Prose, message: str, advice: str) -> Draft:
     admits = f"this check admits {plain(judged.admitted)}" if judged.may == judged.must else "this check"
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=judged.module, at=text.at, admitted=judged.may, certain=judged.must),
         severity="note",
         confidence="medium",

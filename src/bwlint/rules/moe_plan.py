@@ -124,7 +124,6 @@ def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choic
     instead = f"{one.plan.instead}."
     advice = capital(instead) if one.meant else f"Say which GPU this launch is for. On {whom} {instead}"
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=one.option.at, admitted=NONE, certain=NONE),
         severity=severity,
         confidence="medium" if one.meant else "low",
@@ -169,7 +168,6 @@ def _branch(module: Module, name: str, branches: list[_NamedPlan], *, is_asked: 
         f" {_needs(first.plan, many=len(values) > 1)}, and {called(first.wrong)} {have(first.wrong)} none."
     )
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=first.option.at, admitted=NONE, certain=NONE),
         severity="note",
         confidence="low",

@@ -133,7 +133,6 @@ def _draft(
     )
     related = tuple(RelatedSpan(one.module, one.operation.at, "lets it begin early") for one in (sure or launches)[:1])
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=guard or wait.at, admitted=chips, certain=chips),
         severity="warning" if sure else "note",
         confidence="high" if sure else "low",

@@ -160,7 +160,6 @@ def _draft(
     chips = ChipSet.of(*{product.chip for product in products})
     reached = context.targets & _OURS if admitted is None else admitted
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=one.at, admitted=reached, certain=chips),
         severity=severity,
         confidence="medium",
@@ -257,7 +256,6 @@ def _tuned(context: Context, judged: Judged) -> Iterator[Draft]:
 def _of_generation(judged: Judged, *, says: str, label: str, advice: str) -> Draft:
     wrong = judged.may & _OURS
     return Draft(
-        rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="note",
         confidence="low",

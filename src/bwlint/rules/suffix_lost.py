@@ -27,7 +27,6 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     names = ", ".join(Target(chip.joined, "f").name for chip in lost)
     fails = guarded.other.ends in ENDS
     yield Draft(
-        rule=RULE,
         place=DraftPlace.of_guard(guarded),
         severity="warning" if fails else "note",
         confidence="high" if fails else "medium",

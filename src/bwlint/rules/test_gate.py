@@ -64,19 +64,17 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         if one.cause is None:
             one = replace(one, cause=(judged.module.path, need.what))  # the tests of a file are bounded together
         related = (*one.related, *predicate.comparisons(context, judged))
-        yield leak.with_remedy(context, judged, side, need, wrong, replace(one, rule=RULE, related=related))
+        yield leak.with_remedy(context, judged, side, need, wrong, replace(one, related=related))
         return
     prepared = leak_of_tests(context, judged)
     if prepared is not None:
         need, wrong = prepared
         one = leak.draft(judged, judged.working, need, wrong)
-        yield leak.with_remedy(
-            context, judged, judged.working, need, wrong, replace(one, rule=RULE, severity="warning")
-        )
+        yield leak.with_remedy(context, judged, judged.working, need, wrong, replace(one, severity="warning"))
         return
     asked = (own_words.instruction_tested, own_words.contradicted, own_words.open_bound)
     said = next(filter(None, (list(one(context, judged)) for one in asked)), [])
-    yield from (replace(one, rule=RULE) for one in said)
+    yield from said
     yield from _split(context, judged)
     yield from _excluded(context, judged)
 
@@ -118,7 +116,7 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
         sure = not judged.sets.guessed and not family_split.meant(judged)
         unmeant = runs_into_it or family_split.spans_generations(judged)
         severity: Severity = "warning" if unmeant and sure else "note"
-        found = replace(family_split.draft(context, judged, *parts), rule=RULE, severity=severity)
+        found = replace(family_split.draft(context, judged, *parts), severity=severity)
     else:
         reason = f", but runs on {marked(live - missing)}. Both run the same instructions"
         found = _skipped(judged, missing, severity="note", reason=reason, related=None)
@@ -216,7 +214,7 @@ def _excluded(context: Context, judged: Judged) -> Iterator[Draft]:
             return
     kept_out = excluded.excluded(context, judged)
     if kept_out is not None:
-        yield replace(excluded.draft(judged, replace(kept_out, severity="note")), rule=RULE)
+        yield excluded.draft(judged, replace(kept_out, severity="note"))
 
 
 def _by_build(context: Context, judged: Judged, out: ChipSet, api: Admission) -> Severity:
@@ -255,7 +253,6 @@ def _named(context: Context, judged: Judged) -> Need | None:
 
 def _skipped(judged: Judged, out: ChipSet, *, severity: Severity, reason: str, related: RelatedSpan | None) -> Draft:
     return Draft(
-        rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity=severity,
         confidence="medium" if severity == "warning" else "low",

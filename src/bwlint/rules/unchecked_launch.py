@@ -39,7 +39,6 @@ def _draft(one: Asked, over: ChipSet, size: int, claimed: Claimed) -> Draft:
     ours = mentioned(re.sub(r"[_\W]+", " ", one.module.path.rpartition("/")[2])).named & one.targets.chips
     loud = bool(over or ours) and not aside
     return Draft(
-        rule=RULE,
         place=DraftPlace.of_request(one, over),
         severity="warning" if loud else "note",
         confidence="high" if over else "medium" if ours else "low",

@@ -43,7 +43,6 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             says = f"On {called(wrong)} nvidia-smi prints `{no_answer('column')}` for {one.name}. This line {goes_on}."
         raises = module.language == "python" and one.name in memory_queries("call") and not one.checked
         yield Draft(
-            rule=RULE,
             place=DraftPlace(module=module, at=one.at, admitted=wrong, certain=wrong),
             severity="note" if one.checked or for_developers(context, module) else "warning",
             confidence="medium",

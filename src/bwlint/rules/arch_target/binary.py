@@ -12,7 +12,6 @@ from bwlint.chips.wording import called, listed, marked, plain, them
 from bwlint.judging import claims
 from bwlint.model.findings import Claim, Severity
 from bwlint.model.naming import counted
-from bwlint.rules.arch_target import RULE
 
 _CLAIMS = 8
 _PLACES = 3
@@ -68,7 +67,6 @@ def _half(
     own = " ".join(f"sm_{chip.joined}" for chip in missing)
     hosts = "" if is_judged else f" {plain(missing)} takes the aarch64 build: see whether that is built alike."
     return Flaw(
-        rule=RULE,
         severity="warning" if is_judged else "note",
         path=library.path,
         message=f"{places} {run} on {marked(present)} and not on {called(missing)}: {reason}.{hosts}",
@@ -92,7 +90,6 @@ def _nothing(shipment: Shipment, dead: ChipSet) -> Flaw:
     rest = f" The rest compiles at run time ({', '.join(shipment.compiles)})." if built else ""
     severities: tuple[Severity, ...] = ("error", "warning", "note")
     return Flaw(
-        rule=RULE,
         severity=severities[specific + bool(built)],
         path=shipment.libraries[0].path if alone else shipment.name,
         message=f"Nothing {built}here runs on {called(dead)}: {reason} ({many}).{rest}",
@@ -109,7 +106,6 @@ def _absent(library: DeviceLibrary, absent: ChipSet) -> Flaw:
     specific = all(unit.is_specific for unit in library.units)
     reason = main_reason([library], absent.names[0])
     return Flaw(
-        rule=RULE,
         severity="note" if specific else "warning",
         path=library.path,
         message=(
@@ -131,7 +127,6 @@ def _compiled(library: DeviceLibrary, judged: ChipSet) -> Iterator[Flaw]:
         return
     reason = library.units[0].verdicts[chips.names[0]].reason
     yield Flaw(
-        rule=RULE,
         severity="note",
         path=library.path,
         message=f"This library has no cubin for {called(chips)}, only {reason}. The first run waits for that.",
@@ -156,7 +151,6 @@ def _operations(shipment: Shipment, asked: ChipSet, judged: ChipSet) -> Iterator
         names = [one.name for one in some]
         have = "has" if len(names) == 1 else "have"
         yield Flaw(
-            rule=RULE,
             severity="note" if minor else "warning",
             confidence="low" if minor else "medium",
             path=path,

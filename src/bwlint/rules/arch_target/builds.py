@@ -24,7 +24,6 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.model.kinds import ACCEPTING, FLAGS, ONE_EXTENSION, CarryKind
-from bwlint.rules.arch_target import RULE
 from bwlint.sources.search import search_of
 from bwlint.sources.tree import checkout_folder, package_root
 from bwlint.world.builds import named_for, of_framework, pair_of, pairs_of, takes_family
@@ -933,7 +932,6 @@ class _BuildFile:
         copies = self._copies(built)[1:_MOST_COPIES]
         also = (RelatedSpan(self.module, one.carry.at, "this list again") for one in copies)
         return Draft(
-            rule=RULE,
             category="test-gate" if self.context.in_test(self.module) else None,
             place=DraftPlace(module=self.module, at=built.carry.at, admitted=covered, certain=covered),
             severity="note" if severity == "warning" and self._of_ci(built.carry) else severity,

@@ -20,7 +20,6 @@ from bwlint.judging.siblings import Admission, admission, calls
 from bwlint.model.expr import Expr, Span, is_text, walk
 from bwlint.model.facts import Function, Module, Path, Use
 from bwlint.model.findings import NoFix
-from bwlint.rules.arch_target import RULE
 from bwlint.world.builds import pair_of
 from bwlint.world.gates import Judged
 
@@ -85,7 +84,6 @@ def _target(text: object) -> Target | None:
 
 def _exact(module: Module, at: Span, target: Target, left: ChipSet) -> Draft:
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=at, admitted=target.loads_on(), certain=target.loads_on()),
         severity="warning",
         confidence="medium",
@@ -151,7 +149,6 @@ def _left_out(context: Context, judged: Judged, missing: ChipSet, places: list[t
         RelatedSpan(place.at, place.at.at, f"`{place.name}` is compiled for {place.chips}") for _, place in places[:8]
     ]
     return Draft(
-        rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="warning" if parted else "note",
         confidence="high" if parted else "medium",

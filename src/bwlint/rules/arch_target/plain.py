@@ -24,7 +24,6 @@ from bwlint.judging.legality import charges_of, claimed, legal, short
 from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module, Operation
 from bwlint.model.findings import NoFix
-from bwlint.rules.arch_target import RULE
 from bwlint.sources.read import read_bytes
 from bwlint.sources.tree import checkout_folder, package_root
 
@@ -188,7 +187,6 @@ def _draft(one: _Compiled, targets: list[Target], kept: Target | None, needing: 
     asked = one.listed.kind == "asked"
     beside += f" The plain target comes from {one.listed.text}." if asked else ""
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=one.home, at=_flag(one, target), admitted=loads, certain=loads),
         severity="note" if asked else "warning" if joined else "error",
         confidence="medium" if asked or joined else "high",

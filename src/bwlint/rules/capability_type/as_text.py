@@ -19,7 +19,6 @@ from bwlint.model.details import MisreadDigits
 from bwlint.model.expr import Expr, Span, const, walk, walk_through
 from bwlint.model.facts import Function, Module, Operation
 from bwlint.model.findings import NoFix
-from bwlint.rules.capability_type import RULE
 
 _TWO_DIGITS = ChipSet.where(lambda chip: chip.major > 9)
 _MEANINGS: tuple[Callable[[Chip], str], ...] = (
@@ -46,7 +45,6 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         if wrong:
             told.add(one.at[0])
             yield Draft(
-                rule=RULE,
                 place=DraftPlace(module=module, at=one.at, admitted=NONE, certain=NONE),
                 severity="warning",
                 confidence="high",
@@ -206,7 +204,6 @@ def _of(context: Context, module: Module, function: Function, name: Expr, at: Sp
         name_of_it = function.qualname.rpartition(".")[2]
         is_asked = _is_asked(context, module, name_of_it)
         yield Draft(
-            rule=RULE,
             place=DraftPlace(module=module, at=at, admitted=NONE, certain=NONE),
             severity="warning" if is_asked else "note",
             confidence="high" if is_asked else "low",

@@ -18,7 +18,6 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import LISTED
-from bwlint.rules.capability_type import RULE
 from bwlint.world.gates import Judged
 
 _ALIKE = "Compare a tuple with tuples, joined digits (`.to_int()`) with numbers, an enum member with members."
@@ -40,7 +39,6 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
         if not clash.certain:
             outcome = "gives a wrong result with a later toolkit"
         yield Draft(
-            rule=RULE,
             place=DraftPlace(
                 module=judged.module, at=clash.at, admitted=judged.sets.may, certain=judged.sets.must, gate=judged.gate
             ),
@@ -76,7 +74,6 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
     chained = any("," in node.args[0] for node in bounds)
     if (below or chained) and len(_members(bounds)) == 2:
         yield Draft(
-            rule=RULE,
             place=DraftPlace.of_gate(judged, judged.gate.at),
             severity="note",
             confidence="low",
@@ -215,7 +212,6 @@ def _draft(
         both = f"major > {least[0]} || (major == {least[0]} && minor >= {least[1]})"
     says = f"This compares the major and the minor apart. {called(wrong)} are newer than {wanted} and fail it"
     return Draft(
-        rule=RULE,
         place=DraftPlace.of_gate(judged, first.through(second)),
         severity="warning",
         confidence="high",

@@ -15,7 +15,6 @@ from bwlint.chips.wording import called, plain
 from bwlint.judging import claims
 from bwlint.model.findings import Claim
 from bwlint.model.images import Cubin, Kernel
-from bwlint.rules.cluster import RULE
 
 
 def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
@@ -24,7 +23,6 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
         portable = min(chip.cluster_portable or 0 for chip in found.chips)
         certain = all(chip.cluster_optin is not None and size > chip.cluster_optin for chip in found.chips)
         yield Flaw(
-            rule=RULE,
             severity="error" if certain else "note",
             confidence="high" if certain else "medium",
             path=found.library.path,

@@ -19,7 +19,7 @@ from bwlint.judging.legality import drafts
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module
 from bwlint.model.findings import Claim, Severity
-from bwlint.rules.cluster import BY_HAND, RULE
+from bwlint.rules.cluster import BY_HAND
 from bwlint.world.gates import Judged, refuses
 
 _ABLE = re.compile(r"(?:support|can|enable|use)\w*_clusters?(?:_launch(?:es)?)?$", re.I)
@@ -43,7 +43,6 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     ):
         return
     yield Draft(
-        rule=RULE,
         place=DraftPlace(module=judged.module, at=judged.at, admitted=ours, certain=ours, gate=judged.gate),
         severity="warning" if switches else "note",
         confidence="medium",
@@ -75,7 +74,7 @@ def _refused_besides(context: Context, judged: Judged) -> ChipSet:
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
-    yield from drafts(context, module, RULE, "cta-group")
+    yield from drafts(context, module, "cta-group")
     for one in asked(context, module, "cluster"):
         if one.operation.name in ("picked", "last"):
             yield from _picked(one)
@@ -281,7 +280,6 @@ def _draft(
     one: Asked, *, severity: Severity, message: str, label: str, advice: str, chips: ChipSet, claim: Claim
 ) -> Draft:
     return Draft(
-        rule=RULE,
         place=DraftPlace.of_request(one, chips),
         severity=severity,
         confidence="high" if one.meant == OURS else "medium",

@@ -24,7 +24,6 @@ from bwlint.model.facts import Gate, Module, Use
 from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.model.kinds import ANSWERS, BRANCHES, LISTED
 from bwlint.model.naming import spoken
-from bwlint.rules.excluded import RULE
 from bwlint.rules.family_split.reasons import certified
 from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.own_words import behind
@@ -672,7 +671,6 @@ def draft(judged: Judged, kept: Kept) -> Draft:
         gate = judged.gate if judged.owns_comparison else None  # the end is mended, and no helper that the chain asks
         place = replace(place, gate=gate, admitted=kept.served, certain=kept.served)
     return Draft(
-        rule=RULE,
         place=place,
         severity=kept.severity,
         confidence=kept.confidence,
@@ -710,7 +708,6 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             continue
         says, glued = f"no chip is called {one.name}", f'"{names[0]}" "{names[1]}" is one string, "{one.name}"'
         yield Draft(
-            rule=RULE,
             place=DraftPlace(module=module, at=one.at, admitted=NONE, certain=NONE),
             severity="warning",
             confidence="high",

@@ -16,7 +16,6 @@ from bwlint.judging.legality import legal, short, slow
 from bwlint.model.expr import walk
 from bwlint.model.facts import Operation
 from bwlint.model.kinds import NAMED
-from bwlint.rules.excluded import RULE
 from bwlint.world.gates import refuses
 
 _OLDER, _NEWER, _FAMILY = group("hopper"), group("datacenter-blackwell"), group("consumer-blackwell")
@@ -41,7 +40,6 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
     if not bounded and not (out <= working.chips and _names_one_part(guarded, needs)):
         return  # it would not work there, or only in software
     yield Draft(
-        rule=RULE,
         place=DraftPlace.of_guard(guarded),
         severity="warning" if proved or (refused and not of_chain) else "note",
         confidence="high" if proved else "medium" if refused else "low",

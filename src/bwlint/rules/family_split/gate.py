@@ -20,7 +20,7 @@ from bwlint.model.expr import Expr, walk, walk_through
 from bwlint.model.facts import Gate
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import ANSWERS, LISTED
-from bwlint.rules.family_split import RULE, reasons
+from bwlint.rules.family_split import reasons
 from bwlint.rules.family_split.weight import Cut, Weight, names_members, spelled, weight
 from bwlint.sources.read import SourceText
 from bwlint.sources.texts import Texts
@@ -111,7 +111,6 @@ def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:
     known = all(_has_family_name(context, judged, name, node) for name, node in spelled.items())
     also = ", which its enum has" if known else ""
     yield Draft(
-        rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="warning" if known and (judged.gate.is_a("list", "assert") or refuses(judged.other)) else "note",
         confidence="medium",
@@ -162,7 +161,6 @@ def other_family(context: Context, judged: Judged) -> Iterator[Draft]:
     if _EXACT_NAME.search(judged.gate.comment):
         return
     yield Draft(
-        rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="note",
         confidence="low",
@@ -308,7 +306,6 @@ def draft(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> 
     elif judged.in_test and not spans_generations(judged):
         severity = "note"  # a test may be for one part
     return Draft(
-        rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity=severity,
         confidence=confidence,

@@ -16,7 +16,7 @@ from bwlint.judging.wrappers import defined, for_family, name_of, served, served
 from bwlint.model.expr import walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.findings import Confidence, NoFix, Severity
-from bwlint.rules.family_split import RULE, reasons
+from bwlint.rules.family_split import reasons
 from bwlint.rules.family_split.weight import spelled
 from bwlint.world.builds import built, runs_on
 
@@ -45,7 +45,6 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         severity, confidence, what = "note", "low", f" {UNUSED} `{wrapper.name}`."
     other = (RelatedSpan(guarded.module, guarded.other.at, f"{called(lost)} gets this"),) if guarded.other.at else ()
     yield Draft(
-        rule=RULE,
         place=DraftPlace.of_guard(guarded),
         severity=severity,
         confidence=confidence,

@@ -21,7 +21,6 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Carry, Function, Hop, Module
 from bwlint.model.findings import NoFix
 from bwlint.model.naming import spoken
-from bwlint.rules.leak import RULE
 from bwlint.rules.leak.bounds import bounded
 from bwlint.world.builds import pairs_of, runs_on
 from bwlint.world.gates import Judged, refuses
@@ -198,7 +197,6 @@ def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proo
     where = f"at the top of `{one}`" if (one := next(others, "")) else "where it is used"
     uses, lacks = f"`{owner}` {does(proof.what)}", lacking(proof.kind, proof.what, wrong)
     return Draft(
-        rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="warning",
         confidence="medium",
@@ -274,7 +272,6 @@ def _judged(context: Context, module: Module, query: Function) -> Iterator[Draft
         name = dispatcher.qualname
         says = f"`{name}` raises an error on {plain(wrong)}"
         yield Draft(
-            rule=RULE,
             place=DraftPlace(module=module, at=answer.at, admitted=admitted, certain=NONE),
             severity="warning" if asked else "note",
             confidence="high" if exact else "medium",
@@ -353,7 +350,6 @@ def _passing(context: Context, judged: Judged, placed: tuple[tuple[str, Carry], 
     built = listed([f"sm_{name}" for name in names])
     pairs = [pair for _, carry in placed for pair in pairs_of(carry)]
     yield Draft(
-        rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="warning",
         confidence="medium",

@@ -24,7 +24,7 @@ from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
-from bwlint.rules.leak import RULE, contract, own_words, predicate, sisters
+from bwlint.rules.leak import contract, own_words, predicate, sisters
 from bwlint.rules.leak.needs import draft, leaks, only_imported, with_remedy
 from bwlint.world.gates import Judged, missing_row, refuses, table_name
 from bwlint.world.libraries import PROOF, Need
@@ -194,7 +194,6 @@ def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
     if not wrong or not named & judged.core or named & context.targets:
         return
     yield Draft(
-        rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="note",
         confidence="low",
@@ -214,7 +213,6 @@ def tensor_memory(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     rows = [node for node in walk(judged.gate.test) if node.op == "const" and _row_of(node.args[0], wrong)]
     yield Draft(
-        rule=RULE,
         category="tcgen05",
         place=DraftPlace(
             module=judged.module,
@@ -261,7 +259,6 @@ def _without_a_row(context: Context, judged: Judged) -> Iterator[Draft]:
         return
     without, table = missing_row(judged), table_name(judged)
     yield Draft(
-        rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="warning",
         confidence="high" if judged.sets.decided else "medium",
@@ -313,7 +310,6 @@ def _draft(context: Context, guarded: Guarded, wrapper: Wrapper, wrong: ChipSet)
     sure = bool(kernels) and asked
     behind = claims.need(name, wrong, NONE, f"the kernels that `{name}` wraps do not work on {plain(wrong)}")
     return Draft(
-        rule=RULE,
         place=DraftPlace.of_guard(guarded),
         severity="warning" if sure else "note",
         confidence="medium" if sure else "low",

@@ -21,7 +21,7 @@ from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
 from bwlint.model.naming import called_by, spoken
 from bwlint.readers.nodes import conditions_at
-from bwlint.rules.leak import RULE, own_words
+from bwlint.rules.leak import own_words
 from bwlint.rules.leak.bounds import bounded, doubted
 from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged, answers_no, refuses
@@ -200,7 +200,6 @@ def draft(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> Draft:
         related.insert(0, RelatedSpan(judged.module, need.use.at, sentence(named, need.what)))
     subject = _subject(judged)
     return Draft(
-        rule=RULE,
         category="test-gate" if judged.in_test else None,
         place=DraftPlace.of_side(judged, side),
         severity="warning" if proved else "note",

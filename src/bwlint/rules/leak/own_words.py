@@ -19,7 +19,6 @@ from bwlint.model.expr import Span, walk
 from bwlint.model.facts import Side, Use
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import ANSWERS, ASSERTED, ATTEMPTED
-from bwlint.rules.leak import RULE
 from bwlint.rules.leak.bounds import bounded
 from bwlint.rules.leak.needs import turn_away
 from bwlint.world.gates import Judged, operands, refuses
@@ -318,7 +317,6 @@ def _draft(
     legal: ChipSet | None,
 ) -> Draft:
     return Draft(
-        rule=RULE,
         category="test-gate" if judged.in_test else None,
         place=DraftPlace.of_gate(judged),
         severity=severity,

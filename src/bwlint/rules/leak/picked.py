@@ -21,7 +21,7 @@ from bwlint.model.details import ToldParameter
 from bwlint.model.expr import Expr, Span, is_text
 from bwlint.model.facts import Module, Operation, Use
 from bwlint.model.findings import NoFix
-from bwlint.rules.leak import RULE, contract
+from bwlint.rules.leak import contract
 from bwlint.world.libraries import PROOF, Need
 
 
@@ -154,7 +154,6 @@ def _draft(found: _Picked) -> Draft:
     related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
     lacks = lacking(need.kind, need.what, wrong)
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=found.module, at=found.at, admitted=found.chips, certain=found.chips),
         severity="note" if found.in_vain else "warning",
         confidence="high" if need.hops else "medium",

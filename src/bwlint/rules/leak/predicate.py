@@ -21,7 +21,6 @@ from bwlint.judging.siblings import asking_files, other_files
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.naming import spoken
-from bwlint.rules.leak import RULE
 from bwlint.rules.leak.bounds import bounded, doubted
 from bwlint.rules.leak.needs import draft, is_true_of_later, leaks, said
 from bwlint.sources.tree import package_root
@@ -225,7 +224,6 @@ def _draft(context: Context, judged: Judged, harm: Harm, others: Iterable[Relate
     why = sentence(need.use.name, need.what)
     return replace(
         found,
-        rule=RULE,
         category=None,
         place=DraftPlace.of_gate(judged),
         message=said(f"`{judged.gate.name}`", need, harm.wrong),

@@ -21,7 +21,7 @@ from bwlint.judging.siblings import calls
 from bwlint.model.expr import walk
 from bwlint.model.facts import Gate, Side, Use
 from bwlint.model.kinds import NUMBER
-from bwlint.rules.leak import RULE, own_words
+from bwlint.rules.leak import own_words
 from bwlint.rules.leak.bounds import bounded
 from bwlint.rules.leak.needs import turn_away
 from bwlint.world.builds import runs_on
@@ -136,7 +136,6 @@ def _draft(
     what = told.get(kind, f"for {kind} `{name}`")
     says = f"the code behind the checks {what} does not work on {plain(wrong)}"
     return Draft(
-        rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="warning",
         confidence="medium",
@@ -249,7 +248,6 @@ def _draft_of_older(
     falls = "does not pass this check and uses" if len(wrong) == 1 else "do not pass this check and use"
     way = f"{called(wrong)} {falls}" if short else f"This check lets {called(wrong)} use"
     return Draft(
-        rule=RULE,
         place=DraftPlace.of_side(judged, side),
         severity="note" if use.role == NUMBER and not built else "warning",  # sizes go with the dispatch that launches
         confidence="medium",

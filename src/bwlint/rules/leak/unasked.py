@@ -24,7 +24,6 @@ from bwlint.model.kinds import REFUSING
 from bwlint.model.naming import called_by
 from bwlint.model.outline import Outline
 from bwlint.readers.nodes import conditions_at
-from bwlint.rules.leak import RULE
 from bwlint.sources.texts import Texts
 from bwlint.sources.tree import module_name, package_root
 from bwlint.world.arrivals import User
@@ -81,7 +80,6 @@ def _draft(context: Context, module: Module, node: Node) -> Draft | None:
     hops = (RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[1:])
     others = (one for one in calls if one.at != use.at and one.sure and _fails(context, module, one))
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=use.at, admitted=EVERY, certain=EVERY),
         severity="warning",
         confidence="medium",
@@ -130,7 +128,6 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
     if gate.leaf is not None and gate.at.holds(gate.leaf):
         related = (RelatedSpan(module, gate.no.at or gate.at, f"{called(wrong)} should use this"),)
     draft = Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=gate.leaf or gate.at, admitted=EVERY, certain=EVERY),
         severity="warning",
         confidence="medium",

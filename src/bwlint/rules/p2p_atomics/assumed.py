@@ -20,7 +20,7 @@ from bwlint.model.details import LinkUse, PeerSwitch
 from bwlint.model.expr import Expr, const, walk, walk_through
 from bwlint.model.facts import Module, Operation, Use
 from bwlint.model.findings import Severity
-from bwlint.rules.p2p_atomics import BY_HAND, RULE
+from bwlint.rules.p2p_atomics import BY_HAND
 from bwlint.rules.p2p_atomics.switches import advice, chosen, claimed
 from bwlint.world.gates import Judged, table_name
 
@@ -87,7 +87,6 @@ def _draft(place: DraftPlace, path: str, what: str, ours: ChipSet, *, sure: bool
     alone = capital(f"{what} is {chosen(path)} by the device's capability alone")
     severity: Severity = "warning" if sure else "note"
     return Draft(
-        rule=RULE,
         place=place,
         severity=severity,
         confidence="medium" if sure else "low",
@@ -110,7 +109,6 @@ def _judged(context: Context, module: Module, use: Operation, asked: str) -> Ite
     follows = f"this line raises {error}" if divides else "the result is 0 too, and the plan falls to its minimum"
     says = f"`{name}` gives {gives} on {called(ours)}, which {have(ours)} no NVLink"
     yield Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=use.at, admitted=ours, certain=NONE),
         severity="warning" if divides else "note",
         confidence="medium" if divides else "low",
@@ -155,7 +153,6 @@ def _without_limit(context: Context, judged: Judged) -> Iterator[Draft]:
     chips, earlier = plain(ours), _earlier(context, table)
     unless = f" `{earlier}` has none either, so this needs a user who sets a size." if earlier else ""
     yield Draft(
-        rule=RULE,
         place=DraftPlace.of_gate(judged),
         severity="note" if earlier else "warning",
         confidence="medium",

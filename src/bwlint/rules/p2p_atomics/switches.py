@@ -19,7 +19,7 @@ from bwlint.model.details import PeerArgument, PeerSwitch
 from bwlint.model.expr import Span
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import NoFix
-from bwlint.rules.p2p_atomics import BY_HAND, RULE
+from bwlint.rules.p2p_atomics import BY_HAND
 
 _TOPOLOGY = "Query what connects each pair: NVML for its links, or the driver for access and native atomics."
 _RELATED = 6
@@ -204,7 +204,6 @@ def _draft(context: Context, module: Module, path: str, entries: list[_Switch], 
     sure = sure and not context.in_test(module)
     sure = sure and bool(proved_wrong or any(_sure(context, module, entry) for entry in entries))
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=first.switch.at, admitted=context.targets, certain=NONE),
         severity="warning" if sure else "note",
         confidence="medium" if sure else "low",
@@ -251,7 +250,6 @@ def _told(context: Context, module: Module, switch: Operation, wanted: str) -> D
         path, advice = "multicast", f"Refuse only where `{wanted}` is set."
         said = f"This refuses {called(ours)} for lack of multicast, even for callers that want none (`{wanted}`)."
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=switch.at, admitted=context.targets, certain=NONE),
         severity="warning",
         confidence="medium",
@@ -281,7 +279,6 @@ def _skip(context: Context, module: Module, switch: Operation, entered: PeerSwit
     declared = [RelatedSpan(module, one.at, said) for one in _of(module, "declared", variable)]
     against = f", although line {declared[0].at.line} says otherwise" if declared else ""
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=switch.at, admitted=context.targets, certain=NONE),
         severity="note",
         confidence="medium",
@@ -319,7 +316,6 @@ def _option(context: Context, module: Module, switch: Operation, entered: PeerSw
         return
     sure = _chosen_for(context, module, switch)
     yield Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=switch.at, admitted=context.targets, certain=NONE),
         severity="warning" if sure else "note",
         confidence="medium" if sure else "low",

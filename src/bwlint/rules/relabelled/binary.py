@@ -10,7 +10,6 @@ from bwlint.chips import NONE, ChipSet, chip_of_number
 from bwlint.judging import claims
 from bwlint.model.findings import Claim
 from bwlint.model.images import CUBIN, Cubin
-from bwlint.rules.relabelled import RULE
 
 
 def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
@@ -31,7 +30,6 @@ def _names(cubin: Cubin) -> tuple[str, str]:
 def _flaw(library: DeviceLibrary, claimed: str, noted: str, some: Sequence[tuple[LoadUnit, Cubin]]) -> Flaw:
     cubins = "a cubin" if len(some) == 1 else f"{len(some)} cubins"
     return Flaw(
-        rule=RULE,
         severity="error",
         path=library.path,
         message=f"The header of {cubins} says {claimed}, but the compiler's notes in it say {noted}.",

@@ -16,7 +16,6 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Module
 from bwlint.model.findings import Claim, NoFix, Severity
-from bwlint.rules.smem import RULE
 from bwlint.rules.smem.sizes import allow
 
 _STAGES = re.compile(r"(?i)stages?_?$")
@@ -343,7 +342,6 @@ def _draft(
     asked_for = [RelatedSpan(one.module, one.operation.at, "requested here")] if place != one.operation.at else []
     asked_for += [RelatedSpan(one.module, at, "this instance requests it") for at in one.operation.uses[:1]]
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=one.module, at=place, admitted=one.targets.chips, certain=chips),
         severity="note" if theirs else severity,
         confidence="high" if one.meant == OURS else "low" if theirs else "medium",

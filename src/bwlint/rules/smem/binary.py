@@ -10,7 +10,6 @@ from bwlint.chips import Chip, ChipSet
 from bwlint.chips.wording import called, kib, plain
 from bwlint.judging import claims
 from bwlint.model.images import Cubin, Kernel
-from bwlint.rules.smem import RULE
 
 
 def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
@@ -18,7 +17,6 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
         most = max(kernel.shared for kernel in found.kernels)
         limit = min(chip.smem_per_block_optin or most for chip in found.chips)
         yield Flaw(
-            rule=RULE,
             severity="error",
             path=found.library.path,
             message=(

@@ -22,7 +22,6 @@ from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import HANDLER, Module, Operation, Path
 from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.model.kinds import OperationKind
-from bwlint.rules.smem import RULE
 from bwlint.sources.tree import package_root, project_folder
 from bwlint.world.gates import TEST_FILE, Judged
 
@@ -406,7 +405,6 @@ def drafted(
 ) -> Draft:
     admitted = judged.admitted if judged is not None else chips
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=at, admitted=admitted, certain=chips),
         severity=severity,
         confidence=confidence,

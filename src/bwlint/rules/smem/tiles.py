@@ -24,7 +24,6 @@ from bwlint.model.expr import Span, const
 from bwlint.model.facts import Module, Operation, Path
 from bwlint.model.findings import Severity
 from bwlint.model.kinds import OperationKind
-from bwlint.rules.smem import RULE
 from bwlint.world.gates import TEST_FILE, Judged
 
 _BYTE_TYPES = re.compile(r"(?i)fp8|float8|int8|fp4|int4")
@@ -156,7 +155,6 @@ def _draft(
     related: tuple[RelatedSpan, ...] = (),
 ) -> Draft:
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=one.module, at=one.operation.at, admitted=one.targets.chips, certain=over),
         severity="note" if aside(one.context, one.module) else severity,
         confidence="high" if one.meant == OURS else "medium",
@@ -191,7 +189,6 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     away = _kept_away(context, judged, called_by.partition(".")[0], left)
     first, last = judged.gate.at, arms[-1].gate.at
     yield Draft(
-        rule=RULE,
         place=DraftPlace(module=judged.module, at=Span(*first[:2], *last[2:]), admitted=told, certain=told),
         severity="note" if away else "warning",
         confidence="low" if away else "medium",

@@ -10,14 +10,12 @@ from bwlint.chips import NONE, ChipSet
 from bwlint.chips.wording import called, plain
 from bwlint.judging import claims
 from bwlint.model.findings import Claim
-from bwlint.rules.tcgen05 import RULE
 
 
 def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
     legal = ChipSet.where(lambda chip: bool(chip.tmem_per_sm))
     for found in loaded(shipment, asked, lambda kernel, _, chip: bool(kernel.tcgen05) and not chip.tmem_per_sm):
         yield Flaw(
-            rule=RULE,
             severity="error",
             path=found.library.path,
             message=f"{found.named}: tcgen05 instructions in a cubin that loads on {called(found.chips)}.",

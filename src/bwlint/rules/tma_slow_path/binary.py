@@ -10,7 +10,6 @@ from bwlint.chips import ChipSet
 from bwlint.chips.wording import called, plain
 from bwlint.judging import claims
 from bwlint.model.images import DRIVER_CALL
-from bwlint.rules.tma_slow_path import RULE
 
 
 def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
@@ -18,7 +17,6 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
         calls = sorted({call for kernel in found.kernels for call in kernel.driver_calls})
         names = ", ".join(call.removeprefix(DRIVER_CALL) for call in calls)
         yield Flaw(
-            rule=RULE,
             severity="note",
             path=found.library.path,
             message=f"{found.named}: bulk loads that call a routine of the driver on {called(found.chips)}: {names}.",

@@ -12,7 +12,6 @@ from bwlint.chips.surroundings import variables
 from bwlint.chips.toolkits import known_chips, releases, version
 from bwlint.chips.wording import called, plain
 from bwlint.judging import claims
-from bwlint.rules.toolchain import RULE
 
 
 def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
@@ -25,7 +24,6 @@ def check_binary(shipment: Shipment, asked: ChipSet) -> Iterator[Flaw]:
     is_front = all(one.is_front for one in shipment.compilers)
     says = f"`{newest.file}` (CUDA {release}) does not know {called(lost)}: {shipment.compiles_nothing(lost)}."
     yield Flaw(
-        rule=RULE,
         severity="note" if is_front else "warning",
         path=newest.path,
         message=says,

@@ -22,7 +22,6 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Function, Module, Operation
 from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.model.kinds import CarryKind
-from bwlint.rules.toolchain import RULE
 from bwlint.rules.toolchain.asked import AskedFunction
 from bwlint.world.builds import runs_on
 
@@ -230,7 +229,6 @@ def _speaks_of_another(name: str) -> bool:
 
 def _draft(module: Module, fault: _Fault, chips: ChipSet) -> Draft:
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=fault.at, admitted=NONE, certain=NONE),
         severity=fault.severity,
         confidence=fault.confidence,

@@ -18,11 +18,8 @@ from bwlint.judging.drafts import Draft
 from bwlint.model.details import PackagePin
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Severity
-from bwlint.rules.toolchain import RULE
 from bwlint.rules.toolchain.pins import draft, is_served, is_shipped, newest
 from bwlint.world.requirements import meet
-
-__all__ = ["RULE", "check_file"]
 
 _ANY = re.compile("")
 _REQUIRED = (".txt", ".in", ".toml", ".cfg", ".py")

@@ -26,7 +26,6 @@ from bwlint.model.details import Environment, LeastRelease, PickedTarget, Soname
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import OperationKind
-from bwlint.rules.toolchain import RULE
 from bwlint.world.builds import runs_on
 
 _SHIPS = re.compile(r"(?i)releas|publish|wheel|pypi|packag|upload")
@@ -34,7 +33,6 @@ _WORKFLOW = re.compile(r"(?:^|/)\.(?:github|gitlab|circleci|buildkite|ci)\b|(?:^
 _INSTALLS = re.compile(r"(?i)\binstall\b|index[-_]url")
 _OURS = group("consumer-blackwell")
 _FOR_ITS_AUTHOR = NoFix("which releases to build with is your choice")
-__all__ = ["RULE", "check_file"]
 _NEWEST = version(releases()[-1])[0]
 _BLACKWELL = group("blackwell-and-newer")
 _HOW_IS_FOUND = NoFix("how a library or a tool is found is your choice")
@@ -163,7 +161,6 @@ def draft(
     module: Module, one: Operation, chips: ChipSet, severity: Severity, message: str, label: str, advice: str
 ) -> Draft:
     return Draft(
-        rule=RULE,
         place=DraftPlace(module=module, at=one.at, admitted=NONE, certain=NONE),
         severity=severity,
         confidence="medium",
