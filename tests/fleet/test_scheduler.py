@@ -17,8 +17,7 @@ from fleets import CLEAN, SPLIT, began, commit, git_that, is_gone, parent_of, tr
 from processes import SECONDS, begun
 
 from bwlint import __version__
-from bwlint.fleet.job import AskedOfAll, FleetJob, FleetSource, NotChecked
-from bwlint.fleet.processes import AnsweredJob, answered
+from bwlint.fleet.job import AnsweredJob, AskedOfAll, FleetJob, FleetSource, NotChecked, answered
 from bwlint.fleet.scheduler import outcome_of
 
 CancelledError = pytest.importorskip("distributed").CancelledError

@@ -13,8 +13,8 @@ from bwlint.model.findings import Edit, Finding, Fix, Proof, Region
 from bwlint.port import port
 from bwlint.port.found import concerning
 from bwlint.port.table import Port
+from bwlint.repair.patches import port_series as series
 from bwlint.repair.patches import save
-from bwlint.repair.port_patches import series
 from bwlint.report import Setting
 from bwlint.report.port import as_text
 from bwlint.sources.walk import SourceFile

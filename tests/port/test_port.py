@@ -11,8 +11,8 @@ import pytest
 
 from bwlint.port import port
 from bwlint.port.table import Port
+from bwlint.repair.patches import port_series as series
 from bwlint.repair.patches import save
-from bwlint.repair.port_patches import series
 from bwlint.settings.config import UsageError
 
 CC = """

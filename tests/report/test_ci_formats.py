@@ -15,9 +15,8 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from bwlint.model.findings import Finding, Region, Related, Report, Skipped
-from bwlint.report import Checkout, Setting
+from bwlint.report import Checkout, Setting, below, from_root
 from bwlint.report.ci import github, gitlab, junit
-from bwlint.report.paths import below, from_root
 
 MakeFinding = Callable[..., Finding]
 MakeReport = Callable[..., Report]

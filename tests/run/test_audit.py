@@ -16,12 +16,12 @@ from small_binaries import zipped
 
 from bwlint.index import kept
 from bwlint.model.ledger import Ledger, Row
-from bwlint.run import engine, parts
+from bwlint.run import engine
 from bwlint.run.audit import audit
 from bwlint.run.check import check, judge
 from bwlint.run.gather import gather
 from bwlint.run.request import CheckRequest
-from bwlint.world import collect
+from bwlint.world import collect, workers
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 PROJECT = "[project]\nname = 'p'\n"
@@ -369,7 +369,7 @@ def test_a_finding_in_a_binary_is_a_row(tmp_path: Path, files: dict[str, str | b
     assert ledger.stats.get("questions", 0) == len(expected)
 
 
-needs_fork = pytest.mark.skipif(not parts.can_copy(), reason="this system has no fork")
+needs_fork = pytest.mark.skipif(not workers.can_copy(), reason="this system has no fork")
 
 
 @needs_fork
@@ -382,8 +382,8 @@ def test_several_processes_say_the_same(tmp_path: Path, monkeypatch: pytest.Monk
         begun.append((start, stop))
         return genuine(start, stop, *rest)
 
-    genuine = parts.begin
-    monkeypatch.setattr(parts, "begin", begin)
+    genuine = workers.begin
+    monkeypatch.setattr(workers, "begin", begin)
     monkeypatch.setattr(engine, "MIN_PART", 40)
     alone = audited(tmp_path)
     assert not begun

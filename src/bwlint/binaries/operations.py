@@ -1,22 +1,25 @@
-"""Operations of a shipment: kernels grouped by name, and the chips for which one has no variant anywhere."""
+"""Operations of a shipment: kernels grouped by name, and the chips for which one has no variant anywhere;
+and the kernels of a library that each chip loads, from the cubins that were disassembled.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bwlint.binaries.library import is_bare
-from bwlint.binaries.shipments import NONE, DeviceLibrary, KernelOperation, LoadUnit
+from bwlint.binaries.shipments import NONE, DeviceLibrary, KernelOperation, LoadUnit, Shipment
 from bwlint.chips import NONE as NO_CHIP
-from bwlint.chips import ChipSet, chip_of_number, group
+from bwlint.chips import Chip, ChipSet, chip_of_number, group
 from bwlint.chips import chip as chip_of
-from bwlint.model.images import Place
-from bwlint.readers.binary.names import operation
+from bwlint.model.images import Cubin, Kernel, Place
+from bwlint.readers.binary.names import operation, readable
 
 _NUMBER = re.compile(r"\d+")
 _MANY_NUMBERS = 3
 """A C name with as many holds tile sizes and stages, and a sibling with others may do the same work."""
+_FEW = 3
 
 
 def operations(libraries: Sequence[DeviceLibrary], asked: ChipSet) -> tuple[KernelOperation, ...]:
@@ -106,3 +109,45 @@ def _served(libraries: Iterable[DeviceLibrary], wanted: frozenset[str]) -> Itera
             chips = ChipSet.of(*(name for name, verdict in unit.verdicts.items() if verdict.way != NONE))
             for name in {operation(kernel) for kernel in unit.kernels} & wanted:
                 yield name, chips
+
+
+def placed(name: str, place: Place | None) -> str:
+    """A name, and where it is defined if that is known: "`a` (k.cu:9)"."""
+    return name if place is None else f"{name} ({place[0]}:{place[1]})"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Kernels of one library for which something holds, and the chips that load them."""
+
+    library: DeviceLibrary
+    kernels: tuple[Kernel, ...]
+    chips: ChipSet
+
+    @property
+    def named(self) -> str:
+        """ "`a` (k.cu:9), `b` and 7 more kernels"; a place where the cubin tells it."""
+        names: dict[str, Place | None] = {}
+        for kernel in self.kernels:
+            name = readable(kernel.name)
+            names[name] = names.get(name) or kernel.source
+        shown = ", ".join(placed(f"`{name}`", place) for name, place in list(names.items())[:_FEW])
+        more = len(self.kernels) - min(len(names), _FEW)
+        return f"{shown} and {more} more kernel{'s' * (more > 1)}" if more else shown
+
+
+def loaded(shipment: Shipment, asked: ChipSet, holds: Callable[[Kernel, Cubin, Chip], bool]) -> Iterator[Loaded]:
+    """For each library the kernels of cubins for which `holds` is true, on asked chips of a machine that it is for."""
+    for library in shipment.libraries:
+        judged = shipment.judged(asked, library)
+        chips: dict[Kernel, ChipSet] = {}
+        for unit in library.units:
+            for chip in judged:
+                cubin = unit.cubin(chip.name)
+                if cubin is None:
+                    continue
+                for kernel in cubin.kernels:
+                    if holds(kernel, cubin, chip):
+                        chips[kernel] = chips.get(kernel, NO_CHIP) | ChipSet.of(chip.name)
+        if chips:
+            yield Loaded(library, tuple(chips), ChipSet.union(chips.values()))

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Literal
 
 from bwlint.chips.devices import Chip
+from bwlint.chips.toolkits import version
 from bwlint.data import table
 
 Version = tuple[int, int]
@@ -30,9 +31,9 @@ def driver_for_jit(isa: Version, system: System = "linux") -> str | None:
 def driver_for_cubin(toolkit: Version, system: System = "linux") -> str | None:
     """The first driver that runs cubins of a release (from CUDA 11 on of its major version), None where unknown."""
     for row in table("drivers")["compatible"]:
-        if _numbers(row["first"]) <= toolkit < _numbers(row["below"]):
+        if version(row["first"]) <= toolkit < version(row["below"]):
             return _of(row, system)
-    return next((_of(row, system) for row in _releases() if _numbers(row["cuda"]) == toolkit), None)
+    return next((_of(row, system) for row in _releases() if version(row["cuda"]) == toolkit), None)
 
 
 def driver_for_chip(chip: Chip, system: System = "linux") -> str | None:
@@ -49,7 +50,7 @@ def jit_seconds(size: int) -> tuple[float, float]:
 def minimum(*drivers: str | None) -> str | None:
     """The first driver that is enough for all of these: the newest; None where one of them is not known."""
     known = [driver for driver in drivers if driver]
-    return max(known, key=_numbers, default=None) if len(known) == len(drivers) else None
+    return max(known, key=version, default=None) if len(known) == len(drivers) else None
 
 
 @cache
@@ -57,7 +58,7 @@ def _by_isa() -> dict[tuple[int, ...], Mapping[str, str]]:
     """The first release of each PTX version."""
     rows: dict[tuple[int, ...], Mapping[str, str]] = {}
     for row in _releases():
-        rows.setdefault(_numbers(row["isa"]), row)
+        rows.setdefault(version(row["isa"]), row)
     return rows
 
 
@@ -68,7 +69,3 @@ def _releases() -> Sequence[Mapping[str, str]]:
 
 def _of(row: Mapping[str, str], system: System) -> str | None:
     return row.get(_KEYS[system])
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split("."))

@@ -7,17 +7,16 @@ from pathlib import Path
 import click
 
 from bwlint.commands.terminal import failure
-from bwlint.index import place
-from bwlint.index.store import LIMIT, Store
+from bwlint.index.store import LIMIT, Nowhere, Store, own_folder, prepared
 from bwlint.model.escape import visible
 
 
 def info() -> str:
     """Where the index is and its size, or why there is none."""
-    folder = visible(place.own_folder())
+    folder = visible(own_folder())
     try:
-        place.prepared()
-    except place.Nowhere as error:
+        prepared()
+    except Nowhere as error:
         return f"{folder}\nnothing is kept: {visible(str(error))}\n"
     store = Store()
     size, count = store.size(), store.count()
@@ -29,7 +28,7 @@ def clean() -> str:
     """Remove the index; raises ClickException where it cannot be."""
     import shutil
 
-    folder = Path(place.own_folder())
+    folder = Path(own_folder())
     if not folder.is_symlink() and not folder.exists():
         return "nothing was kept\n"
     try:

@@ -33,8 +33,18 @@ from bwlint.confirm.machine import prepared
 from bwlint.confirm.workbench import Workbench
 from bwlint.model.escape import visible
 from bwlint.model.findings import Report
-from bwlint.report import html, renderer, simulation
-from bwlint.report.receipts import as_json, as_text, selftest_as_json, selftest_line, selftest_summary, summary
+from bwlint.report import html, renderer
+from bwlint.report.receipts import (
+    as_json,
+    as_text,
+    selftest_as_json,
+    selftest_line,
+    selftest_summary,
+    simulation_as_json,
+    simulation_as_text,
+    simulation_summary,
+    summary,
+)
 from bwlint.report.summary import at_least
 from bwlint.report.write import dumps
 from bwlint.sources.held import scratch_folder
@@ -224,11 +234,11 @@ def _simulate(options: dict[str, Any], stack: ExitStack) -> int:
         ended = program.run(words, chip, options["stand_in"], folder, options["time_limit"] or _SIMULATION_LIMIT)
     found = program.read(chip, words, ended, folder)
     how = setting(options)
-    as_json = simulation.as_json(found, how)
+    as_json = simulation_as_json(found, how)
     if options["receipts"]:
         write(as_json, {"output": options["receipts"]})
-    write(as_json if options["form"] == "json" else simulation.as_text(found, how), options)
-    say(f"bwlint: {simulation.summary(found)}\n")
+    write(as_json if options["form"] == "json" else simulation_as_text(found, how), options)
+    say(f"bwlint: {simulation_summary(found)}\n")
     if not found.of("start"):
         return NOTHING
     return CLEAN if ended.code == 0 else FOUND

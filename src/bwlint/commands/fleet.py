@@ -102,7 +102,7 @@ def _work(options: dict[str, Any]) -> Work:
         from bwlint.fleet.scheduler import by_scheduler
 
         return lambda jobs: by_scheduler(jobs, options["scheduler"])
-    from bwlint.fleet.processes import by_processes
+    from bwlint.fleet.job import by_processes
 
     return lambda jobs: by_processes(jobs, jobs_of(options["jobs"]))
 

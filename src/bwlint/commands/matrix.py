@@ -29,9 +29,9 @@ from bwlint.matrix import matrix
 from bwlint.matrix.proved import with_receipts
 from bwlint.matrix.table import Cell, Matrix, compared
 from bwlint.model.escape import visible
+from bwlint.report import beside
 from bwlint.report import matrix_changes as report
 from bwlint.report.matrix import summary
-from bwlint.report.paths import beside
 from bwlint.report.summary import not_read
 from bwlint.run.request import CheckRequest
 from bwlint.sources.pypi import is_package

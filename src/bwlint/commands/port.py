@@ -15,7 +15,7 @@ from bwlint.model.naming import counted
 from bwlint.port import port as made
 from bwlint.port.table import Port
 from bwlint.repair.patches import NotOurs, check_folder, save
-from bwlint.repair.port_patches import series
+from bwlint.repair.patches import port_series as series
 from bwlint.report.port import summary
 from bwlint.report.summary import not_read
 

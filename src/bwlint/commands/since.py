@@ -17,9 +17,8 @@ from tempfile import TemporaryDirectory
 from bwlint.commands.progress import progress
 from bwlint.commands.terminal import say
 from bwlint.model.findings import Finding, Report
-from bwlint.report import Lines
+from bwlint.report import Lines, below
 from bwlint.report.baseline import Baseline
-from bwlint.report.paths import below
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest
 from bwlint.settings.config import UsageError

@@ -20,9 +20,8 @@ from bwlint.judging.behind import (
 )
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
-from bwlint.judging.guards import guards_of
+from bwlint.judging.guards import guards_of, same_guards
 from bwlint.judging.siblings import calls
-from bwlint.judging.wrappers import same_guards
 from bwlint.model.expr import Span
 from bwlint.model.findings import Fix, NoFix
 from bwlint.readers import reader

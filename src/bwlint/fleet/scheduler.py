@@ -7,8 +7,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bwlint.fleet.job import FleetJob
-from bwlint.fleet.processes import AnsweredJob, answered, failed
+from bwlint.fleet.job import AnsweredJob, FleetJob, answered, failed
 
 if TYPE_CHECKING:
     from distributed import Client, Future

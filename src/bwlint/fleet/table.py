@@ -1,6 +1,5 @@
-"""The result of a fleet run: a row per source, a page per target, shared findings, and changes.
-
-Results are stored between runs, one for each source and the last complete run; a run reuses them.
+"""The result of a fleet run: a row per source, a page per target, shared findings, and changes. Results are
+stored between runs, one for each source and the last complete run.
 """
 
 from __future__ import annotations
@@ -17,8 +16,17 @@ from pathlib import Path
 
 from bwlint import __version__
 from bwlint.chips import parse_targets
-from bwlint.fleet.job import AsBefore, AskedOfAll, Checked, FleetJob, FleetSource, NotChecked, answer_of, packed_answer
-from bwlint.fleet.processes import AnsweredJob
+from bwlint.fleet.job import (
+    AnsweredJob,
+    AsBefore,
+    AskedOfAll,
+    Checked,
+    FleetJob,
+    FleetSource,
+    NotChecked,
+    answer_of,
+    packed_answer,
+)
 from bwlint.index.kept import basis
 from bwlint.index.packed import NotData, packed, unpacked
 from bwlint.model.findings import FAIL_ON, SEVERITIES, Category, Claim, FailOn, Finding, Region, Report, Severity

@@ -1,22 +1,26 @@
-"""The file of the index: bytes by key, in SQLite, for many processes at once.
+"""The file of the index: bytes by key, in SQLite, for many processes at once; it lies in a folder of the user alone, or
+nowhere.
 
 Nothing that goes wrong here goes wrong with a run: what cannot be read was never kept, what cannot be written is not.
 """
 
-# ruff: noqa: PTH104, PTH116, PTH120
+# Paths are plain strings here, as in `sources.disk`.
+# ruff: noqa: PTH100, PTH102, PTH103, PTH104, PTH116, PTH118, PTH120
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from bwlint.index import place
+from bwlint.sources.walk import INDEX_FOLDER
 
 LIMIT = 512 * 1024**2
 """Bytes that the file may have; what was used least lately goes first."""
@@ -38,6 +42,9 @@ PRAGMA user_version = {_VERSION};
 """
 _OLDEST = """DELETE FROM kept WHERE key IN (SELECT key FROM
 (SELECT key, SUM(LENGTH(value)) OVER (ORDER BY used DESC, key) AS total FROM kept) WHERE total > ?)"""
+VARIABLE = "BWLINT_CACHE_DIR"
+_FILE = "index.sqlite3"
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 @dataclass(slots=True)
@@ -135,14 +142,14 @@ class Store:
             self._left.append(self._db)
         self._db, self._process, self._new, self._used = None, os.getpid(), [], []
         try:
-            self._file = place.prepared()
+            self._file = prepared()
             db = sqlite3.connect(self._file, _PATIENCE, isolation_level=None, check_same_thread=False)
             self._inode = os.stat(self._file).st_ino
             if db.execute("PRAGMA user_version").fetchone() != (_VERSION,):
                 db.executescript(_SCHEMA)
             db.execute("PRAGMA synchronous = OFF")
             self._db = db
-        except (place.Nowhere, OSError):
+        except (Nowhere, OSError):
             return
         except sqlite3.Error as error:
             self._failed(error)
@@ -181,3 +188,63 @@ def _is_damage(error: sqlite3.Error) -> bool:
     """Whether the file is at fault, and not the lock, the disk, its permissions, or we."""
     is_other = isinstance(error, sqlite3.OperationalError) and ("no such" in str(error) or "column" in str(error))
     return type(error) is sqlite3.DatabaseError or is_other
+
+
+class Nowhere(Exception):
+    """There is no place for an index; the message says why."""
+
+
+def chosen() -> str:
+    """The folder that the user has chosen, or that his system has for this."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        return os.path.abspath(named)
+    from platformdirs import user_cache_dir
+
+    return user_cache_dir("bwlint", appauthor=False)
+
+
+def own_folder() -> str:
+    """The folder of the index, which nothing else is in."""
+    return os.path.join(chosen(), INDEX_FOLDER)
+
+
+def prepared() -> str:
+    """The file of the index, in a folder that only this user can write; raises Nowhere."""
+    folder = own_folder()
+    try:
+        if not os.path.lexists(folder):
+            _make(folder)
+        _check(folder, stat.S_ISDIR)
+        file = os.path.join(folder, _FILE)
+        if os.path.lexists(file):
+            _check(file, stat.S_ISREG)
+    except OSError as error:
+        raise Nowhere(f"{error.filename or folder}: {error.strerror or error}") from None
+    return file
+
+
+def _make(folder: str) -> None:
+    above = folder
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
+    # What root makes in a user's folder, the user could never write again.
+    if _me() == 0 and os.stat(above).st_uid != 0:
+        raise Nowhere(f"{above} is another user's")
+    os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):  # another run was faster
+        os.mkdir(folder, 0o700)
+
+
+def _check(path: str, is_kind: Callable[[int], bool]) -> None:
+    status = os.lstat(path)
+    if not is_kind(status.st_mode):
+        raise Nowhere(f"{path} is something else")
+    if _me() is not None and status.st_uid != _me():
+        raise Nowhere(f"{path} is another user's")
+    if _me() is not None and status.st_mode & _OTHERS_WRITE:
+        raise Nowhere(f"others can write {path}")
+
+
+def _me() -> int | None:
+    return os.geteuid() if hasattr(os, "geteuid") else None

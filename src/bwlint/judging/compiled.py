@@ -88,11 +88,11 @@ def elsewhere(context: Context, build: Module, carry: Carry, chips: ChipSet) -> 
             for origin, other in context.builds.placed(path)
             if (origin, other.at) != (build.path, carry.at) and other.kind != "extension"
         ]
-        found = next(((origin, other) for origin, other in others if chips <= _loading(other.sass)), None)
+        found = next(((origin, other) for origin, other in others if chips <= loading(other.sass)), None)
         if found is None:
             return None
         origin, other = found
-        names = " and ".join(f"sm_{name}" for name in other.sass if chips & _loading([name]))
+        names = " and ".join(f"sm_{name}" for name in other.sass if chips & loading([name]))
         said = said or f"{os.path.basename(origin)}:{other.at[0]} compiles the same for {names}"
     return said or None
 
@@ -132,5 +132,5 @@ def _named(operation: Operation) -> str:
     return "its static shared memory" if operation.kind == "static-shared" else f"`{short(operation)}`"
 
 
-def _loading(names: Iterable[str]) -> ChipSet:
+def loading(names: Iterable[str]) -> ChipSet:
     return ChipSet.union(target.loads_on() for target in known_targets(names))

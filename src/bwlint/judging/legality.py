@@ -20,8 +20,8 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.guards import defined
 from bwlint.judging.path_conditions import bare
-from bwlint.judging.wrappers import defined
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Carry, Module, Operation
 from bwlint.model.findings import Confidence, NoFix, Severity

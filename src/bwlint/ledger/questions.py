@@ -1,8 +1,7 @@
 """Collect all checks of the chip in one file.
 
-Those of builds (a list, a flag, a variable) and of operations that some chips lack are made here: bytes, clusters,
-multiprocessors, peers, pinned packages. What a table of `chips/` decides is decided here: instructions and atoms that
-ptxas takes, releases of CUDA.
+Those of builds (a list, a flag, a variable) and of operations that some chips lack (bytes, clusters, peers) are made
+here, and what a table of `chips/` decides is decided: instructions that ptxas takes, releases of CUDA.
 """
 
 from __future__ import annotations

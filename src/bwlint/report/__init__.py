@@ -7,14 +7,17 @@ caller leaves out (`summary.at_least`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from bwlint.model.findings import Report
     from bwlint.settings.catalog import Rule
+
 
 Lines = Callable[[str], "Sequence[str] | None"]
 """The lines of the file at a path as a finding names it, or None where it cannot be read.
@@ -74,3 +77,26 @@ def renderer(name: str) -> Renderer:
     """The renderer of a format in `FORMATS`, its module loaded now."""
     module, _, function = FORMATS[name].rpartition(".")
     return cast(Renderer, getattr(import_module(module), function))
+
+
+def below(root: str, path: str) -> str | None:
+    """`path`, with slashes, from `root` ("" is the current folder); None where it is not below it."""
+    found = beside(root, path)
+    if root and found.startswith("../") and os.path.exists(path):  # noqa: PTH110 (a path of a report may be none that there can be)
+        found = beside(root, os.path.realpath(path))  # named by way of a link, such as /tmp of macOS
+    return None if found == ".." or found.startswith("../") or PurePath(found).is_absolute() else found
+
+
+def beside(root: str, path: str) -> str:
+    """`path`, with slashes, from `root`, also where it is outside; as it is on another drive."""
+    try:
+        # Only where the root is another folder do links on the way to the current one count.
+        relative = os.path.relpath(Path.cwd().resolve() / path, root) if root else os.path.relpath(path)
+    except ValueError:
+        return path
+    return PurePath(relative).as_posix()
+
+
+def from_root(root: str, path: str) -> str:
+    """The same, or `path` as it is where it is not below the root."""
+    return below(root, path) or path

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from bwlint import __version__
 from bwlint.model.findings import SEVERITIES, Finding, Report, Severity
-from bwlint.report.paths import beside
+from bwlint.report import beside
 from bwlint.report.write import dumps
 from bwlint.settings.config import UsageError
 

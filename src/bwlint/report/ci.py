@@ -16,8 +16,7 @@ from xml.etree import ElementTree as ET
 
 from bwlint.model.escape import visible
 from bwlint.model.findings import Finding, Report, Skipped
-from bwlint.report import Setting
-from bwlint.report.paths import from_root
+from bwlint.report import Setting, from_root
 from bwlint.report.words import sets
 from bwlint.report.write import dumps
 

@@ -10,8 +10,7 @@ from urllib.parse import quote
 import sarif_om as om
 
 from bwlint.model.findings import Region
-from bwlint.report import Lines
-from bwlint.report.paths import below
+from bwlint.report import Lines, below
 
 ROOT = "%SRCROOT%"
 # Of a file that no viewer can open: enough to know the place again.

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from bwlint.chips import Chip, ChipSet, Target, TargetSet
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
-from bwlint.judging.guards import Guarded
+from bwlint.judging.guards import Guarded, served
 from bwlint.judging.legality import legal
-from bwlint.judging.wrappers import served
 from bwlint.model.findings import NoFix
 from bwlint.model.rule import RuleTraits
 from bwlint.rules.family_split.guard import ENDS, named_after

@@ -251,7 +251,7 @@ def _found(
     weights = [1 if file.real in told else card.weight for file, card in both]
     parts = min(jobs, sum(weights) // (MIN_PART * (FOR_ALL_FACTS if told else 1)))
     if parts > 1:
-        from bwlint.run.parts import begin, can_copy, ended, stretches  # which a run on one file has no use for
+        from bwlint.world.workers import begin, can_copy, ended, stretches  # which a run on one file has no use for
     if parts <= 1 or not can_copy():
         yield from judging.of_all(modules, each(advance, "judging", range(len(modules))), again)
         return

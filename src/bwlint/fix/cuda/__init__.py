@@ -12,8 +12,8 @@ from bwlint.evaluate.macros import known_macro
 from bwlint.fix import Job
 from bwlint.fix.beside import moved, stale, with_words
 from bwlint.fix.change import WantedChange
-from bwlint.fix.cuda import companions, conditions, guards
-from bwlint.fix.cuda.companions import not_introduced
+from bwlint.fix.cuda import conditions, guards
+from bwlint.fix.cuda.guards import not_introduced
 from bwlint.fix.cuda.proof import FileChecker, in_a_string
 from bwlint.fix.cuda.terms import Change as Rewrite
 from bwlint.fix.cuda.terms import edits, offsets
@@ -60,7 +60,7 @@ def _guard(job: Job, code: Code, checker: FileChecker) -> Fix | NoFix:
         return NoFix(f"the guarded code uses `{name}`, which is not defined for {plain((wanted - mine).chips)}")
     spelled, kind, title = _spellings(job, code, guarded, gained)
     change = family_change(guarded, job.remedy.targets)
-    others = companions.of_another_generation(code, guarded.working)
+    others = guards.of_another_generation(code, guarded.working)
     if others and change is None and (new := (job.remedy.targets - guarded.admitted).chips & _CONSUMER - guarded.chips):
         return NoFix(f"the guarded code is `{others}`, which is not for {plain(new)}")
     if change is not None and (meant := said_exactly(said, change)):
@@ -93,7 +93,11 @@ def _also(job: Job, code: Code, guarded: Guarded, wanted: TargetSet) -> tuple[tu
     lost = guarded.sets.may - wanted
     if guarded.denies:
         return ()
-    return companions.bounded(code, guarded, here, lost) if lost else tuple(companions.opened(guarded, here, wanted))
+    return (
+        guards.bounded_together(code, guarded, here, lost)
+        if lost
+        else tuple(guards.opened_together(guarded, here, wanted))
+    )
 
 
 def _spellings(

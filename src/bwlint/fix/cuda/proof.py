@@ -13,7 +13,7 @@ from bwlint.fix.edited import outline
 from bwlint.judging.legality import legal, short
 from bwlint.model.facts import Gate, Module, Operation, Side
 from bwlint.model.findings import NoFix, Proof
-from bwlint.readers.cuda.bodies import stretches
+from bwlint.readers.cuda import stretches
 from bwlint.readers.cuda.scopes import cut
 from bwlint.world.gates import refuses
 from bwlint.world.tree import Sets, TargetSets, Tree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bwlint.fix import Job
 from bwlint.judging.drafts import RelatedSpan
-from bwlint.judging.wrappers import for_family, name_of, wrapper_of
+from bwlint.judging.guards import for_family, name_of, wrapper_of
 from bwlint.model.findings import Edit, Fix, NoFix, Proof
 from bwlint.sources.texts import Texts
 

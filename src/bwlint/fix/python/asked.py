@@ -14,6 +14,7 @@ from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.expr import Expr, Span, is_text, walk
 from bwlint.model.facts import Module
 from bwlint.model.findings import NoFix
+from bwlint.readers.python.reached import names_in
 from bwlint.readers.spans import span
 from bwlint.sources.texts import Texts
 
@@ -34,7 +35,7 @@ def proposals(place: ConditionPlace) -> Iterator[Candidate]:
                 yield (*brought, *syntax.narrowed(path, node, f"{subject} < {bound}", f"{subject} >= {bound}"))
         for call in _capabilities(place, place.module, own) if isinstance(node, ast.Name) else ():
             subject = syntax.segment(_at(syntax, call))
-            if all(name in place.module.names for name in _names(_at(syntax, call))):
+            if all(name in place.module.names for name in names_in(_at(syntax, call))):
                 for denies in (False, True):
                     yield syntax.narrowed(path, node, f"{subject} < {bound}", f"{subject} >= {bound}", denies=denies)
 
@@ -48,10 +49,6 @@ def _capabilities(place: ConditionPlace, module: Module, test: object) -> Iterat
     for read in _calls(test, module):
         if read.at is not None and list(place.tree.value(module, read).spread()) == _CAPABILITIES:
             yield read.at
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
 def _read(
@@ -68,7 +65,7 @@ def _read(
     if syntax is None or any(_tells_why_or_passes(each) for each in _called(place, helper)):
         return  # a check beside the call would leave the reason untold, or raise on a machine without a GPU
     for at in _capabilities(place, helper.module, helper.function.returns):
-        names = _names(_at(syntax, at)) - given.keys()
+        names = names_in(_at(syntax, at)) - given.keys()
         shared = {name for name in names & own.keys() & theirs.keys() if own[name].args == theirs[name].args}
         if not (same or all(name in theirs and theirs[name].op == "import" for name in names)):
             continue

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from bwlint.chips import EVERY, Chip, ChipSet, chip_of_number
 from bwlint.chips.mentions import mentioned
-from bwlint.fix.python.admits import widened
-from bwlint.fix.python.methods import named
+from bwlint.fix.python.admits import named, widened
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax
 

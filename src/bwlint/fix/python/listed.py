@@ -11,7 +11,7 @@ from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
 from bwlint.fix.edited import apply
 from bwlint.fix.edited import edited as edited_module
-from bwlint.fix.python.literals import ChipLiteral, code, literal_at
+from bwlint.fix.python.locate import ChipLiteral, code, literal_at
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import prove
 from bwlint.fix.python.syntax import Syntax

@@ -16,7 +16,7 @@ from bwlint.fix import Job
 from bwlint.fix.edited import apply
 from bwlint.fix.meant import comments
 from bwlint.fix.python.listed import behind
-from bwlint.fix.python.literals import ChipLiteral, code, literal_at
+from bwlint.fix.python.locate import ChipLiteral, code, literal_at
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.syntax import Syntax, parse
 from bwlint.model.expr import Span

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
-from bwlint.model.facts import Module
+from bwlint.model.facts import Module, Operation, Path
+from bwlint.model.kinds import OperationKind
 from bwlint.readers import prune, release_parts
-from bwlint.readers.cuda import assembly, assumptions, bodies, containers, given, launches, peers
+from bwlint.readers.cuda import assembly, assumptions, containers, given, launches, peers
 from bwlint.readers.cuda.compiletime import CompileTime
 from bwlint.readers.cuda.given import ASKED, COMPARED
+from bwlint.readers.cuda.lexer import Code
 from bwlint.readers.cuda.program import program
-from bwlint.readers.cuda.scopes import cut
+from bwlint.readers.cuda.scopes import CodeScope, CutText, cut
+from bwlint.readers.cuda.statements import FAILS, TRAPS, statements
 
 _PLAIN_WORDS = (
     *(b"nullptr, true)", b"CUDA_ARCH", b"warpgroup_", b"TMEM::", b"cudaGridDependency", b"ProgrammaticStream"),
@@ -51,6 +57,15 @@ _TESTED_DEFINE = re.compile(
     r"^[ \t]*#[ \t]*(?:el)?if(?:def)?\b[^\n]*\n(?:[^\n#]*\n){0,20}[ \t]*#[ \t]*define\b", re.MULTILINE
 )
 """A macro that hangs on others."""
+_IDLE = re.compile(
+    r"\b(?:(?:extern\s+)?__shared__|using|typedef|static_assert|(?:static\s+)?constexpr)\b[^;{}]*;"
+    r"|\b(?!return\b|throw\b|delete\b|else\b|case\b|goto\b|asm\b)[A-Za-z_][\w:<>, ]*\s[*&]?\w+\s*(?:=[^;(){}]*)?;"
+    r"|(?:\(\s*void\s*\)|\bstatic_cast\s*<\s*void\s*>|\bstd::ignore\s*=|\b\w*UNUSED\w*)\s*\(?\s*\w+\s*\)?\s*;"
+    r"|\breturn\s*;|[;{}]"
+)
+"""Declarations that do nothing by themselves, and what only keeps a compiler from warning of names without a use."""
+_PRINTS = re.compile(r"printf\s*\(")
+_SKIPS_BODY = re.compile(r"\b[A-Z_]{0,40}(?:UNSUPPORTED|NOT_SUPPORTED|INVALID|TRAP)[A-Z_]{0,40}\b")
 
 
 def may_matter(data: bytes, own: frozenset[str] = frozenset()) -> bool:
@@ -71,7 +86,7 @@ def read(path: str, source: str, name: str = "", is_package: bool = False, own: 
     launched, amounts = launches.operations(file)
     needed = (
         *assembly.operations(file, decided),
-        *bodies.operations(file),
+        *operations(file),
         *launched,
         *launches.dependent(file),
         *peers.operations(file),
@@ -106,3 +121,47 @@ def read_includes(path: str, source: str) -> Module:
     if containers.has_tables(source):
         names |= containers.outside(code, text, places, given.global_name)
     return Module(path=path, language="cuda", names=names, includes=found.includes, functions=macros)
+
+
+def operations(file: CutText) -> Iterator[Operation]:
+    """One operation of kind `body` or `trap` for each stretch of a kernel that is all behind guards, with its tests."""
+    for scope in file.places.functions:
+        if not scope.kernel:
+            continue
+        paths = stretches(file, scope)
+        if paths and file.found.path(scope.open) not in paths:
+            name = scope.name.rpartition("::")[2]
+            start = max(file.text.rfind(name, scope.header, scope.open), scope.header)
+            at = file.code.span(start, start + len(name))
+            for path, only_fails in paths.items():
+                kind: OperationKind = "trap" if only_fails else "body"
+                yield Operation(kind, name, at, path=path, qualname=scope.qualname)
+
+
+def stretches(file: CutText, scope: CodeScope) -> dict[Path, bool]:
+    """The tests in force wherever the body does something, and whether all that stands there tells of an error."""
+    starts = file.found.starts
+    first = bisect.bisect_right(starts, scope.open)
+    last = bisect.bisect_left(starts, scope.close)
+    bounds = [scope.open + 1, *starts[first:last], scope.close]
+    found: dict[Path, bool] = {}
+    for begin, end in itertools.pairwise(bounds):
+        if _IDLE.sub("", file.text[begin:end]).strip():
+            path = file.found.path(begin)
+            found[path] = found.get(path, True) and _only_fails(file.code, file.text, begin, end)
+    return found
+
+
+def _only_fails(code: Code, text: str, begin: int, end: int) -> bool:
+    """Whether a stretch ends in an error and does nothing before but to print what is wrong."""
+    body = statements(text, begin, end)
+    while len(body) == 1 and body[0].kind in ("if", "block"):
+        body = body[0].body
+    told = [
+        bool(FAILS.search(text, *one) or _SKIPS_BODY.match(text, *one) or TRAPS.match(code.source, *one))
+        for one in ((entry.start, entry.end) for entry in body)
+    ]
+    return any(told) and all(
+        fails or _PRINTS.match(text, one.start) or (one.kind == "if" and _PRINTS.search(text, one.start, one.end))
+        for one, fails in zip(body, told, strict=True)
+    )

@@ -15,7 +15,7 @@ from bwlint.readers.cuda.expressions import Resolve, lower
 from bwlint.readers.cuda.given import parameters
 from bwlint.readers.cuda.layout import size_of
 from bwlint.readers.cuda.lexer import Code
-from bwlint.readers.cuda.preprocessor import Directives, macro
+from bwlint.readers.cuda.preprocessor import Directives, bare_macro, macro
 from bwlint.readers.cuda.program import tags
 from bwlint.readers.cuda.scopes import CodeScope, Scopes, aliases
 from bwlint.readers.cuda.statements import Statement, statements, tests_around
@@ -161,7 +161,7 @@ class CompileTime:
             meant = zip(owner, head.special, strict=False)
             at = value.at or Span(1, 0, 1, 0)
             tests = [
-                Expr("cmp", ("==", (_param(key, one), instances.argument(of, at, _macro_of)))) for one, of in meant
+                Expr("cmp", ("==", (_param(key, one), instances.argument(of, at, bare_macro)))) for one, of in meant
             ]
             value = Expr("if", (Expr("and", (tuple(tests),)), value, before.returns[-1][1]))
         at_name = self.code.span(scope.open, scope.open + 1)
@@ -170,7 +170,7 @@ class CompileTime:
     def _inherited(self, scope: CodeScope, key: str, known: dict[str, Function], given_: tuple[str, ...]) -> None:
         own, rest = f"{scope.name}::{key.partition('::')[2]}", known[key].params[len(given_) :]
         at = self.code.span(scope.open, scope.open + 1)
-        arguments = (*(instances.argument(one, at, _macro_of) for one in given_), *(_param(own, one) for one in rest))
+        arguments = (*(instances.argument(one, at, bare_macro) for one in given_), *(_param(own, one) for one in rest))
         known[own] = macro(own, rest, (((), Expr("macro", (key, arguments))),), at)
 
     def _ways(self, body: tuple[Statement, ...], params: tuple[str, ...], path: Path) -> Iterator[tuple[Path, Expr]]:
@@ -225,16 +225,12 @@ def _param(owner: str, name: str) -> Expr:
     return Expr("param", (owner, name))
 
 
-def _macro_of(name: str, at: Span | None) -> Expr:
-    return Expr("macro", (name, ()), at)
-
-
 def _as_macros(item: Any) -> Any:
     """Names and calls of names as the preprocessor has them."""
     if not isinstance(item, Expr):
         return mapped(item, _as_macros)
     if item.op == "name":
-        return _macro_of(item.args[0], item.at)
+        return bare_macro(item.args[0], item.at)
     if item.op == "static":
         return Expr("macro", (item.args[0], _as_macros(item.args[1])), item.at)
     if item.op == "call" and item.args[0].op == "name" and item.args[0].args[0] == "sizeof":
@@ -261,7 +257,7 @@ def _of_any(item: Any, tags: frozenset[str]) -> Any:
 
     def change(one: Expr) -> Expr | None:
         of = one.args[0].partition("::")[0]
-        return _macro_of(one.args[0].removeprefix(of), one.at) if of in tags else None
+        return bare_macro(one.args[0].removeprefix(of), one.at) if of in tags else None
 
     return _changed(item, change)
 
@@ -271,7 +267,7 @@ def _beside(item: Any, owner: str, params: tuple[str, ...], known: Mapping[str, 
 
     def change(one: Expr) -> Expr | None:
         key = f"{owner}::{one.args[0]}"
-        return Expr("macro", (key, tuple(_macro_of(of, one.at) for of in params)), one.at) if key in known else None
+        return Expr("macro", (key, tuple(bare_macro(of, one.at) for of in params)), one.at) if key in known else None
 
     return _changed(item, change)
 

@@ -229,7 +229,7 @@ class _DirectiveReader:
         if name in ("if", "elif"):
             text = match["rest"]
             begin = start + len(text) - len(text.lstrip())
-            test = lower(self.code, begin, start + len(text.rstrip()), _macro, preprocessor=True)
+            test = lower(self.code, begin, start + len(text.rstrip()), bare_macro, preprocessor=True)
             return _DirectiveArm(test, match.end(), test.at or at)
         words = tokens(self.code.text, start, end, 2)
         asked = words[0].text if words else ""
@@ -366,13 +366,13 @@ def _tests(arms: Sequence[Expr | None]) -> Path:
     return (*before, last) if last is not None else before
 
 
-def _macro(name: str, at: Span) -> Expr:
+def bare_macro(name: str, at: Span | None) -> Expr:
     return Expr("macro", (name, ()), at)
 
 
 def _resolver(owner: str, params: tuple[str, ...]) -> Resolve:
     def resolve(name: str, at: Span) -> Expr:
-        return Expr("param", (owner, name), at) if name in params else _macro(name, at)
+        return Expr("param", (owner, name), at) if name in params else bare_macro(name, at)
 
     return resolve
 

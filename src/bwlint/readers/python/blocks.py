@@ -306,11 +306,11 @@ class TritonKernel:
         """`x[:, None]`: a dimension of one."""
         value = self._value(node.value, "")
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if not all(isinstance(part, ast.Slice) or _is_none(part) for part in parts):
+        if not all(isinstance(part, ast.Slice) or is_none(part) for part in parts):
             return _NOTHING
         own = iter(value.shape)
-        shape = tuple(1 if _is_none(part) else next(own, 1) for part in parts)
-        places = [at - len(parts) for at, part in enumerate(parts) if not _is_none(part)]
+        shape = tuple(1 if is_none(part) else next(own, 1) for part in parts)
+        places = [at - len(parts) for at, part in enumerate(parts) if not is_none(part)]
         steps, ends = (frozenset(places[at] for at in one if -at <= len(places)) for one in (value.steps, value.ends))
         return _BlockValue(shape, value.loads, steps, ends)
 
@@ -388,7 +388,7 @@ def _by_name(call: ast.Call) -> dict[str, ast.expr]:
     return {one.arg: one.value for one in call.keywords if one.arg is not None}
 
 
-def _is_none(node: ast.expr) -> bool:
+def is_none(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 

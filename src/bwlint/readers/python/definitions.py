@@ -14,6 +14,7 @@ from bwlint.model.facts import HANDLER, Class, Function, Path, Side
 from bwlint.model.kinds import Compares, FunctionKind, GateKind
 from bwlint.readers.nodes import below, defaults, parameters
 from bwlint.readers.python import lists, sides
+from bwlint.readers.python.blocks import is_none
 from bwlint.readers.python.gates import Where
 from bwlint.readers.python.lower import LoweringScope
 from bwlint.readers.python.marking import is_decorator, marks_made, skipped, stops_of
@@ -309,14 +310,10 @@ def owners_in(name: str) -> tuple[str, ...]:
 def _late(node: ast.ClassDef, given: Mapping[str, Sequence[ast.expr | None]]) -> set[str]:
     """Attributes that are None at first, and something else once a method has asked."""
     body = node.body
-    fields = (one for one in body if isinstance(one, (ast.Assign, ast.AnnAssign)) and _is_none(one.value))
+    fields = (one for one in body if isinstance(one, (ast.Assign, ast.AnnAssign)) and is_none(one.value))
     empty = {dotted(one.targets[0] if isinstance(one, ast.Assign) else one.target) for one in fields}
-    several = (name for name, values in given.items() if len(values) > 1 and any(map(_is_none, values)))
+    several = (name for name, values in given.items() if len(values) > 1 and any(map(is_none, values)))
     return {f"{owner}.{name}" for name in empty.intersection(given).union(several) for owner in owners_in(node.name)}
-
-
-def _is_none(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _one_of(attribute: str, known: Sequence[tuple[Path, Expr]], default: Expr | None) -> Expr:

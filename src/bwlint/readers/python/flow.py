@@ -21,10 +21,10 @@ from bwlint.model.kinds import REFUSING, GateKind, OperationKind
 from bwlint.readers.nodes import below
 from bwlint.readers.python import characters, choices, definitions, installed, lists, patterns, sides
 from bwlint.readers.python.carriers import Carriers, may_call
+from bwlint.readers.python.choices import numbers
 from bwlint.readers.python.gates import Gates, Where
 from bwlint.readers.python.given import arguments_of, constants
 from bwlint.readers.python.lower import NOBODY, SAID, Listener, Lowerer
-from bwlint.readers.python.numbers import numbers
 from bwlint.readers.python.sides import SKIPS, dotted, marks_of_all
 from bwlint.readers.python.sizes import Sizes
 from bwlint.readers.python.vocabulary import arch_text

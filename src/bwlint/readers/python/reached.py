@@ -49,7 +49,7 @@ class Run:
         own = {name for around in _functions(source) if span(around).holds(call) for name in _assigned(around)}
         for text, outcome in self.known.get(call, {}).items():
             test = ast.parse(text, mode="eval").body
-            if _names(test) & own <= renamed.keys():
+            if names_in(test) & own <= renamed.keys():
                 known[ast.unparse(_HandedNames(renamed).visit(test))] = outcome
         return known
 
@@ -121,7 +121,7 @@ class _SureWalk:
         if (node.lineno, node.col_offset) >= self.start[:2]:
             names = _assigned(node)
             self.known = {
-                text: yes for text, yes in self.known.items() if not names & _names(ast.parse(text, mode="eval"))
+                text: yes for text, yes in self.known.items() if not names & names_in(ast.parse(text, mode="eval"))
             }
 
     def outcome(self, test: ast.expr) -> bool | None:
@@ -177,7 +177,7 @@ def _plain(test: ast.expr) -> tuple[str, bool]:
     return ast.unparse(test), True
 
 
-def _names(test: ast.AST) -> set[str]:
+def names_in(test: ast.AST) -> set[str]:
     return {one.id for one in ast.walk(test) if isinstance(one, ast.Name)}
 
 

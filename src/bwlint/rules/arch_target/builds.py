@@ -16,7 +16,7 @@ from bwlint.chips.wording import called, capital, marked, plain, them
 from bwlint.chips.words import families, nicknames, numbers
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
-from bwlint.judging.compiled import Behind, behind, elsewhere, refused
+from bwlint.judging.compiled import Behind, behind, elsewhere, loading, refused
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.legality import short
@@ -536,13 +536,13 @@ class _BuildFile:
 
     def _split_by_card(self, carry: Carry, asked: ChipSet) -> bool:
         """Whether a comment of the file, or a file beside it that is called after a card, has the list for that."""
-        if _loading(carry.aside) & asked:
+        if loading(carry.aside) & asked:
             return True
         card = _called(asked)
         if not carry.name or card.search(self._place.rpartition("/")[2]):
             return False
         others = self.context.builds.beside(self.module.path, card)
-        return any(_loading(one.sass) & asked for module in others for one in module.carries if one.name == carry.name)
+        return any(loading(one.sass) & asked for module in others for one in module.carries if one.name == carry.name)
 
     def _completing(self, built: _Built, missing: ChipSet, *, alone: bool) -> Remedy:
         """Builds make code: that the other chip runs it has to be shown by another build of the same sources."""
@@ -739,7 +739,7 @@ class _BuildFile:
             for hit in search.word(kind, carry.name)[:_MOST_COPIES]:
                 other = self.context.builds.load(hit.file.real)
                 for one in other.carries if other is not None and other.path != self.module.path else ():
-                    if one.name == carry.name and _loading(one.sass) & self.context.targets:
+                    if one.name == carry.name and loading(one.sass) & self.context.targets:
                         return f"{hit.file.real.rpartition('/')[2]}:{one.at[0]}"
         return ""
 
@@ -752,7 +752,7 @@ class _BuildFile:
         hits = (hit.file.real for hit in search.word("build", given[1])[:_MOST_COPIES])
         for other in filter(None, (self.context.builds.load(real) for real in hits if real.endswith(_OF_CMAKE))):
             for one in other.carries:
-                own = (name for name in one.sass if name[-1].isalpha() and _loading([name]) & asked)
+                own = (name for name in one.sass if name[-1].isalpha() and loading([name]) & asked)
                 if one.name == given[1] and (name := next(own, "")):
                     return RelatedSpan(other, one.at, f"sm_{name}")
         return None
@@ -963,10 +963,6 @@ def _without_cubins(together: _Together, asked: ChipSet) -> Claim:
     """That cubins alone do not load, whatever the PTX beside them."""
     pairs = together.pairs_without_ptx
     return claims.build(pairs, asked) if pairs else claims.other(f"there is no cubin for {plain(asked)}", asked)
-
-
-def _loading(names: Iterable[str]) -> ChipSet:
-    return ChipSet.union(target.loads_on() for target in known_targets(names))
 
 
 @cache

@@ -11,8 +11,7 @@ from bwlint.chips.wording import called, marked, plain
 from bwlint.evaluate.names import guess
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
-from bwlint.judging.guards import Guarded
-from bwlint.judging.wrappers import defined, for_family, name_of, served, served_elsewhere, tuned, wrapper_of
+from bwlint.judging.guards import Guarded, defined, for_family, name_of, served, served_elsewhere, tuned, wrapper_of
 from bwlint.model.expr import walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.findings import Confidence, NoFix, Severity

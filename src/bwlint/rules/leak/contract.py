@@ -1,7 +1,7 @@
 """leak: what says that it is for a chip on which it does not work.
 
-A class does whose own method does not work there; a function that says that something is supported where the thing
-itself ends in an error; a check behind which the build of the extension compiles nothing.
+A class whose own method fails there, a function that calls something supported that ends in an error there, a check
+behind which the build of the extension compiles nothing.
 """
 
 from __future__ import annotations

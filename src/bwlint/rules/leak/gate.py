@@ -17,9 +17,8 @@ from bwlint.judging.chosen import Elsewhere, chooser
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
-from bwlint.judging.guards import Guarded
+from bwlint.judging.guards import Guarded, Wrapper, asked_for, wrapper_of
 from bwlint.judging.siblings import namesake
-from bwlint.judging.wrappers import Wrapper, asked_for, wrapper_of
 from bwlint.model.expr import Expr, walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.findings import NoFix

@@ -1,6 +1,6 @@
 """Code behind a gate that does not work on a chip the gate lets in.
 
-Probes are tests that ask no device and turn away who lacks an instruction: `if not supports().wgmma: skip`.
+Probes ask no device and turn away who lacks an instruction: `if not supports().wgmma: skip`.
 """
 
 from __future__ import annotations

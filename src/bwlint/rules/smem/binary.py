@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.binaries.loaded import loaded
+from bwlint.binaries.operations import loaded
 from bwlint.binaries.shipments import Flaw, Shipment
 from bwlint.chips import Chip, ChipSet
 from bwlint.chips.wording import called, kib, plain

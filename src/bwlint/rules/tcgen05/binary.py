@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bwlint.binaries.loaded import Loaded, loaded
+from bwlint.binaries.operations import Loaded, loaded
 from bwlint.binaries.shipments import Flaw, Shipment
 from bwlint.chips import NONE, ChipSet
 from bwlint.chips.wording import called, plain

@@ -9,7 +9,7 @@ from analysed import drafts
 
 from bwlint.chips import ChipSet, TargetSet
 from bwlint.evaluate.sources import Sources
-from bwlint.judging.wrappers import served_elsewhere
+from bwlint.judging.guards import served_elsewhere
 from bwlint.readers.cuda import read
 from bwlint.run.engine import analyse
 from bwlint.sources.walk import SourceFile
