@@ -116,7 +116,7 @@ def own_text(shipment: Shipment) -> Iterator[str]:
 def needs(shipment: Shipment, asked: ChipSet) -> Iterator[tuple[bool, str]]:
     """Packages that it cannot do without, in a range of which no release has code for a chip; and whether that is so of
     every build, or of those on PyPI alone."""
-    from bwlint.rules.toolchain.held import shut_out
+    from bwlint.rules.toolchain.pins import shut_out
 
     judged = shipment.judged(asked)
     for name, range_ in shipment.requires:

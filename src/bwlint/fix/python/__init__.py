@@ -319,7 +319,7 @@ def _of(name: str) -> Spelling:
 
 
 _SPELLINGS: tuple[Spelling, ...] = (
-    _of("methods"),
+    _of("admits"),
     _literals,
     _of("listed"),
     _of("helpers"),

@@ -15,12 +15,12 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.probes import turn_away
 from bwlint.model.expr import Span, walk
 from bwlint.model.facts import Side, Use
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import ANSWERS, ASSERTED, ATTEMPTED
 from bwlint.rules.leak.bounds import bounded
-from bwlint.rules.leak.needs import turn_away
 from bwlint.world.gates import Judged, operands, refuses
 from bwlint.world.libraries import called_after, instruction
 

@@ -17,13 +17,13 @@ from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import handed_out
+from bwlint.judging.probes import turn_away
 from bwlint.judging.siblings import calls
 from bwlint.model.expr import walk
 from bwlint.model.facts import Gate, Side, Use
 from bwlint.model.kinds import NUMBER
 from bwlint.rules.leak import own_words
 from bwlint.rules.leak.bounds import bounded
-from bwlint.rules.leak.needs import turn_away
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, refuses
 

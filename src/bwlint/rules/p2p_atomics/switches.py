@@ -29,8 +29,8 @@ _OPENINGS = {
     "enable": "This switches peer access on, ignores the status, and nothing nearby queries the pair for it.",
 }
 _ASKED_ELSEWHERE = (
-    "This starts code that changes another GPU's memory by system-scope atomics. Another file checks for native atomics,"
-    " but its answer does not reach this code."
+    "This starts code that changes another GPU's memory by system-scope atomics. Another file checks for native"
+    " atomics, but its answer does not reach this code."
 )
 _SWITCH_PATH = {
     "open": "peer-store",
@@ -57,8 +57,8 @@ class PathText:
 
 PATHS = {
     "remote-atomic": PathText(
-        "This starts code that changes another GPU's memory by system-scope atomics. Nothing nearby checks whether the pair"
-        " has native atomics. Without them a count can be lost, and the kernel that waits for it hangs.",
+        "This starts code that changes another GPU's memory by system-scope atomics. Nothing nearby checks whether the"
+        " pair has native atomics. Without them a count can be lost, and the kernel that waits for it hangs.",
         "enters remote atomics",
         "Query cudaDevP2PAttrNativeAtomicSupported for each pair, and add a path without remote atomics. Peer access"
         " alone does not show it.",
