@@ -254,7 +254,7 @@ def said(subject: str, need: Need, wrong: ChipSet, *, short: bool = False) -> st
     further = f"`{named}` and on to " if last != named else ""
     lacks = lacking(need.kind if need.strength == PROOF else "name", need.what, wrong)
     leads = (
-        f"is false on {called(wrong)}, so the other branch takes {them(wrong)}"
+        f"is false on {called(wrong)}. The other branch takes {them(wrong)}"
         if short
         else f"lets {called(wrong)} through"
     )
