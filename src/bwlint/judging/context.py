@@ -105,6 +105,7 @@ class Context:
     said: dict[int, tuple[Module, tuple[Draft, ...]]] = field(default_factory=memory)
     """What the rules say of the files last asked about for proofs, as they are or edited, by the module's identity."""
     _near: dict[str, bool] = field(default_factory=memory)
+    _named_above: dict[str, TargetSet] = field(default_factory=memory)
     _within: dict[str, dict[str, list[Judged]]] = field(default_factory=memory)
     """By module path and function."""
     _mocked: dict[str, tuple[Span, ...]] = field(default_factory=memory)
@@ -163,10 +164,11 @@ class Context:
 
     def named_above(self, module: Module) -> TargetSet:
         """The targets that the build files above a file name; none where one of them takes what it is asked for."""
-        carries = [carry for build in self.builds.above(module.path) for carry in build.carries]
-        if any(carry.kind == "asked" for carry in carries):
-            return TargetSet.of()
-        return TargetSet.union(map(built, carries))
+        if module.path not in self._named_above:
+            carries = [carry for build in self.builds.above(module.path) for carry in build.carries]
+            is_open = any(carry.kind == "asked" for carry in carries)
+            self._named_above[module.path] = TargetSet.of() if is_open else TargetSet.union(map(built, carries))
+        return self._named_above[module.path]
 
     def emits(self, source: Module, home: Module, function: str) -> bool:
         """Whether a function of a source's header may be compiled with it."""
