@@ -26,12 +26,11 @@ from bwlint.settings import catalog
 from bwlint.settings.config import UsageError
 from bwlint.settings.decisions import apply, load
 from bwlint.sources.pypi import PREFIX, is_package
+from bwlint.sources.tree import PROJECT_MARKS
 from bwlint.sources.walk import discover
 
 _PLACE = re.compile(r"(.+):([1-9]\d{0,8})")
 _PACKAGED = re.compile(rf"({PREFIX}[^/]+|.+?\.(?:whl|tar\.gz|zip))/(.+)")
-_PROJECT = (".git", "pyproject.toml", "setup.py")
-"""What stands at the top of a project."""
 _NO_QUESTION = "this line names no chip, checks none and depends on none"
 _DECIDED = "fail: somebody has decided that it is broken, and check reads no decisions"
 _KINDS = {
@@ -150,9 +149,9 @@ def _project(real: str) -> str:
     here = Path.cwd().resolve()
     if not Path(real).is_relative_to(here):
         return ""
-    is_inside = any((folder / mark).exists() for folder in (here, *here.parents) for mark in _PROJECT)
+    is_inside = any((folder / mark).exists() for folder in (here, *here.parents) for mark in PROJECT_MARKS)
     folders = [] if is_inside else Path(real).relative_to(here).parents
-    tops = [folder for folder in folders if any((here / folder / mark).exists() for mark in _PROJECT)]
+    tops = [folder for folder in folders if any((here / folder / mark).exists() for mark in PROJECT_MARKS)]
     return str(tops[-1]) if tops else "."
 
 

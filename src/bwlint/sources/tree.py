@@ -12,7 +12,7 @@ from bwlint.sources import disk
 
 KERNEL_PACKAGE = "build.toml"
 """What kernel-builder builds a package of kernels by; each in a folder of such packages is a project by itself."""
-_PROJECT_MARKS = (".git", ".github", "pyproject.toml", "setup.py", "setup.cfg", KERNEL_PACKAGE)
+PROJECT_MARKS = (".git", ".github", "pyproject.toml", "setup.py", "setup.cfg", KERNEL_PACKAGE)
 _CHECKOUT_MARKS = (".git",)
 _SOURCE_FOLDERS = ("", "src", "python")
 _MAX_CLIMB = 8
@@ -41,7 +41,7 @@ def folder_root(folder: str) -> str:
             return current if _is_package(current) else root
         if _is_package(current):
             root = parent
-        elif _is_marked(current, _PROJECT_MARKS):
+        elif _is_marked(current, PROJECT_MARKS):
             break
         current = parent
     return root
@@ -121,12 +121,12 @@ def bundle(folder: str, top: str) -> str:
 
 def _is_whole_project(folder: str) -> bool:
     names = {entry.name.partition(".")[0].lower() for entry in disk.entries(folder)}
-    files = (os.path.join(folder, name) for name in (*_PROJECT_MARKS, "CMakeLists.txt"))
+    files = (os.path.join(folder, name) for name in (*PROJECT_MARKS, "CMakeLists.txt"))
     return {"license", "readme"} <= names and any(map(disk.exists, files))
 
 
 def _project(root: str) -> str | None:
-    return _above(root, _PROJECT_MARKS)
+    return _above(root, PROJECT_MARKS)
 
 
 @disk.remembered

@@ -242,12 +242,7 @@ def ends_in(path: str, source: str) -> bool:
 
 def runs_on(carries: Iterable[Carry]) -> ChipSet:
     """The chips that load what builds compile, or whose driver compiles the PTX in it."""
-    found = NONE
-    for carry in carries:
-        for name in (*carry.sass, *carry.ptx):
-            for target in known_targets([name]):
-                found |= target.jits_on() if name in carry.ptx else target.loads_on()
-    return found
+    return loads(pair for carry in carries for pair in pairs_of(carry))
 
 
 def exactly_one_of(carries: Iterable[Carry]) -> ChipSet:
