@@ -249,24 +249,33 @@ def test_most_files_are_told_as_before(tree: Path, monkeypatch: pytest.MonkeyPat
         ("kit/helper.py", "def double", "# Twice.\ndef double", {"models.py"}),  # what models.py calls stands elsewhere
         ("kit/helper.py", "2 * x\n", "2 * x\n\nLIMIT = 3\n", set[str]()),
         ("kit/caps.py", "(10, 0)]\n", "(10, 0)]\n\n# No others.\n", set[str]()),
+        ("csrc/arch.h", "== 90; }\n", "== 90; }\n\n// No others.\n", {"common.cuh"}),  # whose macros stand there
+        ("csrc/gemm.cu", "&gemm_sm100); }\n", "&gemm_sm100); }\n// Bound.\n", {"gemm.cu", "common.cuh"}),
+        ("CMakeLists.txt", "csrc/norm.cu)\n", "csrc/norm.cu)\n# That is all.\n", {"CMakeLists.txt"}),
     ],
 )
 def test_what_an_edit_leaves_as_it_was_is_not_judged_again(
-    tree: Path, monkeypatch: pytest.MonkeyPatch, name: str, old: str, new: str, again: set[str]
+    tree: Path, judged: list[str], name: str, old: str, new: str, again: set[str]
 ) -> None:
-    judged: list[str] = []
-    of = Judging.of
-
-    def noted(judging: Judging, file: Any, module: Any) -> Any:
-        judged.append(Path(file.real).name)
-        return of(judging, file, module)
-
-    monkeypatch.setattr(Judging, "of", noted)
     told(tree)
     judged.clear()
     (tree / name).write_text((tree / name).read_text().replace(old, new, 1))
     told(tree)
     assert set(judged) == again
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that are judged."""
+    names: list[str] = []
+    of = Judging.of
+
+    def noted(judging: Judging, file: Any, module: Any) -> Any:
+        names.append(Path(file.real).name)
+        return of(judging, file, module)
+
+    monkeypatch.setattr(Judging, "of", noted)
+    return names
 
 
 def test_many_processes_remember_the_same(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

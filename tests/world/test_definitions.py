@@ -150,3 +150,20 @@ def test_a_path_has_a_place_and_a_sentence_for_every_step(project: Path) -> None
         ("deep.py", "`run` uses `kit.DenseGemm`"),
         ("dense.py", f"`tcgen05.MmaOp` works on {TCGEN05}"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("marks", "expected"),
+    [
+        (["kit/pyproject.toml"], False),  # a checkout that is called like the package in it: nothing lies beside it
+        (["kit/pyproject.toml", "kit/__init__.py"], True),
+        (["kit/kernels/__init__.py"], True),
+    ],
+)
+def test_a_file_is_part_of_the_package_that_it_imports_from(tmp_path: Path, marks: list[str], expected: bool) -> None:
+    for mark in marks:
+        (tmp_path / mark).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / mark).touch()
+    tree = Tree(Sources(), lambda path, dotted: None)
+    tree.expect(str(tmp_path / "kit/examples/run.py"), "kit.kernels")
+    assert tree.expected == ([str(tmp_path)] if expected else [])

@@ -48,7 +48,6 @@ Searched = Mapping[tuple[str, str], Iterable[str]]
 """The files that were searched, by folder and kind."""
 FEW = 12
 """EarlierAnswers of files that are not worth writing all others down once more."""
-_SIGHTS = frozenset({"file", "folder", "mode", "link", "real"})
 
 
 @dataclass(slots=True)
@@ -101,7 +100,7 @@ class EarlierAnswers:
             if new is not None and watch is not None:
                 watch.note(sight, path, new)
         for number, thing in enumerate(self.recorder.things):
-            if thing[0] in _SIGHTS and not self._now.get(cast("tuple[str, str]", thing)):
+            if thing[0] in disk.SIGHTS and not self._now.get(cast("tuple[str, str]", thing)):
                 self._changed.add(number)
         self._looked = frozenset(self._changed)
 
@@ -118,7 +117,7 @@ class EarlierAnswers:
         """Look at all that is not of the disk once more, and find out what still holds."""
         self._changed = set(self._looked)
         for number, thing in enumerate(self.recorder.things[: self._old]):
-            if isinstance(thing[0], str) and thing[0] not in _SIGHTS:
+            if isinstance(thing[0], str) and thing[0] not in disk.SIGHTS:
                 old = self._shown.get(number)
                 new = None if old is None else show(cast(Any, thing), old)
                 if new is None or _seen(new) != _seen(old):
@@ -163,14 +162,14 @@ class EarlierAnswers:
         shown: dict[int, Any] = {}
         for old, new in numbers.items():
             thing = self.recorder.things[old]
-            if not isinstance(thing[0], str) or thing[0] in _SIGHTS:
+            if not isinstance(thing[0], str) or thing[0] in disk.SIGHTS:
                 continue
             text = self._shown.get(old)
             text = show(cast(Any, thing), None) if text is None else text
             if text is not None:
                 shown[new] = text
         files = [(*place, sorted(reals)) for place, reals in searched.items()]
-        seen = dict.fromkeys(thing for thing in things if thing[0] in _SIGHTS)
+        seen = dict.fromkeys(thing for thing in things if thing[0] in disk.SIGHTS)
         seen |= dict.fromkeys(("file", real) for _, _, reals in files for real in reals)
         looks = [(*at, look.status, look.seen) for at in seen if (look := watch.looks.get(cast(Any, at))) is not None]
         made = {name: numbers.get(root, -1) for name, root in roots.items()}

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from bwlint.index.packed import packed
-from bwlint.index.remembered import EarlierAnswers
+from bwlint.index.remembered import ComesTo, EarlierAnswers
 from bwlint.ledger.question import Question
 from bwlint.model.facts import Module
 from bwlint.model.findings import Finding, Suppressed
@@ -25,9 +25,7 @@ from bwlint.sources.read import Unread, read_bytes
 from bwlint.sources.recorder import Read
 from bwlint.sources.search import MAX_HITS, Search
 from bwlint.sources.walk import SourceFile
-from bwlint.world import carried
 from bwlint.world.collect import Modules
-from bwlint.world.outlines import Outlines
 from bwlint.world.tree import Loader
 
 _WORD = re.compile(rb"\w+")
@@ -63,9 +61,9 @@ class Again:
     reads: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _shown: Shown | None = None
 
-    def ask(self, searches: dict[str, Search], outlines: Outlines, load: Loader) -> None:
-        """Find out what still holds."""
-        self._shown = Shown(self.modules, searches, outlines, load, self.answers)
+    def ask(self, searches: dict[str, Search], load: Loader, tellers: Sequence[ComesTo]) -> None:
+        """Find out what still holds; the tellers know what answers about files come to."""
+        self._shown = Shown(self.modules, searches, load, tellers, self.answers)
         self.answers.ask(self._shown.show, self._shown.again)
         for group in self._alike():
             others = disk.digest("\0".join(file.real for file in group).encode("utf-8", "surrogateescape"))
@@ -108,8 +106,8 @@ class Shown:
 
     modules: Modules
     searches: dict[str, Search]
-    outlines: Outlines
     load: Callable[..., Module | None]
+    tellers: Sequence[ComesTo]
     answers: EarlierAnswers
     _words: dict[tuple[str, str], tuple[frozenset[str], list[bytes], frozenset[bytes]]] = field(default_factory=dict)
 
@@ -129,8 +127,8 @@ class Shown:
         """What a settled answer comes to now; None of what nobody can tell."""
         if said[0] == LOADED:
             return as_told(self.load(*said[1:]))
-        found = self.outlines.again(said)
-        return carried.again(said) if found is None else found
+        answers = (teller(said) for teller in self.tellers)
+        return next((found for found in answers if found is not None), None)
 
     @property
     def searched(self) -> dict[tuple[str, str], list[str]]:

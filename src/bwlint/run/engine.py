@@ -36,6 +36,7 @@ from bwlint.sources.recorder import once
 from bwlint.sources.search import remember_by
 from bwlint.sources.tree import checkout_folder, project_folder
 from bwlint.sources.walk import SourceFile
+from bwlint.world import carried, unbuilt
 from bwlint.world.arrivals import Arrivals
 from bwlint.world.budget import Budget
 from bwlint.world.builds import Builds
@@ -186,7 +187,7 @@ def analyse(
     judging = Judging(context, world, frozenset(rules))
     modules = Modules.of(collected.modules)
     if again is not None:
-        again.ask(tree.searches, world.outlines, tree.load)
+        again.ask(tree.searches, tree.load, (world.outlines.again, world.native.again, carried.again, unbuilt.again))
     found = list(_found(judging, modules, budget, jobs, advance, again))
     adopt(fault for one in found for fault in one.faults)
     world.outlines.keep()

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
 from hashlib import blake2b
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 
 from bwlint.sources import recorder
 
@@ -32,6 +32,7 @@ link    the same of a link itself
 real    the path without links
 tracked what git tracks in a tree though its ignore files name it, by the path of the index
 """
+SIGHTS: frozenset[str] = frozenset(get_args(Sight))
 Status = tuple[int, int, int, int, int]
 """Mode, inode, size in bytes, times of the last change of content and of status in nanoseconds."""
 

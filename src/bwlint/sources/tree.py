@@ -66,6 +66,11 @@ def module_name(path: str, root: str) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+def is_bare_project(folder: str) -> bool:
+    """Whether a project or a checkout begins in a folder that is no package, though it may be called like one."""
+    return _is_marked(folder, (*PROJECT_MARKS, *_CHECKOUT_MARKS)) and not _is_package(folder)
+
+
 def import_roots(root: str) -> tuple[str, ...]:
     """Where else imports of a file below `root` may begin: the project's folder, its `src` and its `python`."""
     folder = _project(root)

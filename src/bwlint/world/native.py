@@ -21,13 +21,14 @@ from bwlint.evaluate.objects import EvaluationFrame
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Carry, Hop, Module
 from bwlint.model.kinds import NAMED
-from bwlint.model.outline import Outline
+from bwlint.model.outline import Definition, Outline
 from bwlint.sources.read import Unread, read_bytes, text_of
-from bwlint.sources.recorder import memory, read
+from bwlint.sources.recorder import Read, memory, read
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import package_root
 from bwlint.world.bodies import compiled_at, left_of
 from bwlint.world.builds import Builds, ends_in, exactly_one_of, pairs_of, runs_on
+from bwlint.world.outlines import PartsAsked, head
 from bwlint.world.proofs import Edge, NeedProof, Node, one_of
 from bwlint.world.refusals import Refusals
 from bwlint.world.tree import Tree
@@ -83,6 +84,10 @@ class _CppFile:
                 yield Node(self.outline, self.outline.definitions[name])
 
 
+def _told(file: _CppFile | None) -> str:
+    return "" if file is None else f"{head(file.outline)} {file.device}"
+
+
 @dataclass(slots=True)
 class Native:
     """The C++ half of the graph of one run. It grows as it is asked."""
@@ -93,7 +98,8 @@ class Native:
     searches: dict[str, Search] = field(default_factory=dict)
     read: Callable[[str], bytes | Unread] = read_bytes
     unbuilt: Unbuilt = field(init=False)
-    _files: dict[str, _CppFile | None] = field(default_factory=memory)
+    _files: dict[tuple[str], _CppFile | None] = field(default_factory=partial(memory, "c++ outline", _told))
+    _parts: PartsAsked = field(default_factory=partial(PartsAsked, "c++ "))
     _modules: dict[str, Module | None] = field(default_factory=memory)
     _full: dict[str, Module | None] = field(default_factory=memory)
     _generators: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=memory)
@@ -322,15 +328,42 @@ class Native:
         return tuple(found.values())
 
     def _file(self, path: str) -> _CppFile | None:
-        if path not in self._files:
+        if (path,) not in self._files:
             if len(self._files) >= MAX_READ:
                 read("the rest")
                 return None
             from bwlint.readers.cuda.outline import outline
 
             known = self.text(path)
-            self._files[path] = _CppFile(outline(path, known), bool(_DEVICE_CODE.search(known))) if known else None
-        return self._files[path]
+            found = self._noting(outline(path, known)) if known else None
+            self._files[path,] = _CppFile(found, bool(_DEVICE_CODE.search(known))) if found is not None else None
+        return self._files[path,]
+
+    def _noting(self, outline: Outline) -> Outline:
+        """An outline whose parts note that they are asked for; what a template or a call is, the whole file says."""
+        made = outline.instances
+
+        def instances(
+            name: str, given: tuple[str, ...], decide: Callable[[Expr], bool | None]
+        ) -> tuple[Definition, ...]:
+            read("file", outline.path)
+            return () if made is None else made(name, given, decide)
+
+        def written(at: Span) -> int | None:
+            read("file", outline.path)
+            return outline.written(at)
+
+        return replace(self._parts.noting(outline), instances=instances, written=written)
+
+    def again(self, said: Read) -> str | None:
+        """What an answer about a C++ file comes to now; None of any other."""
+        kind, path, *rest = said
+        if kind != "c++ outline" and kind not in self._parts.kinds:
+            return None
+        file = self._file(path)
+        if kind == "c++ outline":
+            return _told(file)
+        return None if file is None else self._parts.again(kind, file.outline, rest)
 
     def _facts(self, path: str) -> Module | None:
         if path not in self._modules:

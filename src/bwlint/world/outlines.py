@@ -38,8 +38,8 @@ class Outlines:
     def __init__(self, tree: Tree, content: Callable[[str], bytes | Unread] = read_bytes) -> None:
         self._tree = tree
         self._content = content
-        self._known: dict[tuple[str], Outline | None] = memory("outline", _head)
-        self._parts = _PartsAsked()
+        self._known: dict[tuple[str], Outline | None] = memory("outline", head)
+        self._parts = PartsAsked()
         self._asked: list[_Asked] = []
 
     def of(self, path: str, name: str) -> Outline | None:
@@ -57,8 +57,8 @@ class Outlines:
         """What an answer about a file comes to now; None of any other."""
         kind, path, *rest = said
         if kind == "outline":
-            return _head(self.of(path, module_name(path, package_root(path))))
-        outline = self.of(path, module_name(path, package_root(path))) if kind in _PARTS else None
+            return head(self.of(path, module_name(path, package_root(path))))
+        outline = self.of(path, module_name(path, package_root(path))) if kind in self._parts.kinds else None
         return None if outline is None else self._parts.again(kind, outline, rest)
 
     def named(self, dotted: str, near: str = "") -> Outline | None:
@@ -88,26 +88,22 @@ class Outlines:
         return asked.outline(path, name)
 
 
-def _head(outline: Outline | None) -> str:
+def head(outline: Outline | None) -> str:
     """What a file defines and hands on, wherever in it that stands."""
     if outline is None:
         return ""
     told = (list(outline.places), outline.imports, outline.stars, outline.classes, sorted(outline.picked.items()))
-    return digest_of(told)
+    return digest_of((*told, sorted(outline.outside.items())))
 
 
-_PARTS = frozenset({"definition", "instances", "places"})
+class PartsAsked:
+    """What was asked of outlines: who is handed a part has read this part of the file. The kinds of its answers begin
+    with `of`.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class _PartsAsked:
-    """What was asked of outlines: who is handed a part has read this part of the file."""
-
-    definitions: dict[tuple[str, str], Definition] = field(default_factory=partial(memory, "definition", digest_of))
-    instances: dict[tuple[str, ...], tuple[Definition, ...]] = field(
-        default_factory=partial(memory, "instances", digest_of)
-    )
-    places: dict[tuple[str], tuple[Span, ...]] = field(default_factory=partial(memory, "places", digest_of))
+    def __init__(self, of: str = "") -> None:
+        self.kinds = tuple(f"{of}{part}" for part in ("definition", "instances", "places"))
+        self.definitions, self.instances, self.places = (memory(kind, digest_of) for kind in self.kinds)
 
     def noting(self, outline: Outline) -> Outline:
         """An outline whose parts note that they are asked for."""
@@ -120,12 +116,13 @@ class _PartsAsked:
 
     def again(self, kind: str, outline: Outline, asked: Sequence[str]) -> str:
         """What a part comes to now, of an outline that notes."""
-        if kind == "places":
+        definition, _, places = self.kinds
+        if kind == places:
             return digest_of(tuple(outline.places.values()))
         name, *given = asked
         if name not in outline.definitions:
             return ""
-        if kind == "definition":
+        if kind == definition:
             return digest_of(outline.definitions[name])
         return digest_of(outline.instances(name, tuple(given), lambda _: None) if outline.instances else ())
 
@@ -134,7 +131,8 @@ class _PartsAsked:
         if key not in self.definitions:
             read("file", outline.path)
             self.definitions[key] = outline.definitions[name]
-        return self.definitions[key]
+        found: Definition = self.definitions[key]
+        return found
 
     def _placed(self, outline: Outline) -> None:
         """Somebody has seen where the definitions of a file stand."""
@@ -150,7 +148,8 @@ class _PartsAsked:
         if key not in self.instances:
             read("file", outline.path)
             self.instances[key] = outline.instances(name, given, decide) if outline.instances is not None else ()
-        return self.instances[key]
+        found: tuple[Definition, ...] = self.instances[key]
+        return found
 
 
 @dataclass(frozen=True, slots=True)

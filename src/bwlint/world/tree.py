@@ -19,7 +19,7 @@ from bwlint.model.facts import Class, Gate, Module, Path
 from bwlint.model.naming import spoken
 from bwlint.sources.recorder import assume, give, memory, read
 from bwlint.sources.search import Search, search_of
-from bwlint.sources.tree import find_module, import_roots, package_root
+from bwlint.sources.tree import find_module, import_roots, is_bare_project, package_root
 from bwlint.world.headers import Headers
 from bwlint.world.tags import Tags
 
@@ -123,7 +123,7 @@ class Tree:
     def expect(self, path: str, dotted: str) -> None:
         """A file that imports from a folder around itself is part of a package, if nothing else says so."""
         around, found, _ = path.rpartition(f"{os.sep}{dotted.partition('.')[0]}{os.sep}")
-        if found and around not in self._roots:
+        if found and around not in self._roots and not is_bare_project(f"{around}{found.rstrip(os.sep)}"):
             self.expected.append(around)
             self.expect_again((around,))
 

@@ -20,7 +20,7 @@ from operator import itemgetter
 
 from bwlint.sources import disk
 from bwlint.sources.read import Unread, read_bytes
-from bwlint.sources.recorder import memory
+from bwlint.sources.recorder import Read, memory, once
 from bwlint.sources.search import Search, search_of
 from bwlint.sources.tree import KERNEL_PACKAGE, checkout_folder, is_project, package_root, project_folder
 from bwlint.world.builds import fits
@@ -118,12 +118,45 @@ def _is_open(folder: str, is_pattern: bool) -> bool:
     return folder == ".." or _HOLE in folder or ("*" in folder and not is_pattern)
 
 
+def _abilities(real: str) -> tuple[bool, bool]:
+    """Whether a Python file compiles, and whether it lists folders."""
+    text = read_bytes(real)
+    compiles, walks = (
+        not isinstance(text, Unread) and said.search(text) is not None for said in (_COMPILES, _LISTS_FOLDERS)
+    )
+    return compiles, walks
+
+
+_can, _ = once(_abilities, "abilities")
+
+
+def _named_in(real: str) -> tuple[NamedSource, ...]:
+    """What a build names."""
+    data = read_bytes(real)
+    if isinstance(data, Unread):
+        return ()
+    compiles = not real.endswith(_PROGRAMS) or _COMPILES.search(data) is not None
+    matches = (match for suffix in _SUFFIXES for match in suffix.finditer(data))
+    found = [one for match in matches for one in named(real, match, compiles=compiles)]
+    return (*found, NamedSource(real, (), "*", anywhere=False)) if _WALKS.search(data) else tuple(found)
+
+
+_says, _ = once(_named_in, "named sources", disk.digest_of)
+
+
+def again(said: Read) -> str | None:
+    """What an answer about a Python file or a build comes to now; None of any other."""
+    kind, real, *_ = said
+    if kind == "abilities":
+        return str(_can(real))
+    return disk.digest_of(_says(real)) if kind == "named sources" else None
+
+
 @dataclass(slots=True)
 class _NamingTexts:
     """What the builds and the Python of a project name."""
 
     search: Search
-    builds: dict[str, bytes]
     literal: dict[str, list[NamedSource]]
     patterns: list[NamedSource]
     _built: dict[str, list[str]] = field(default_factory=dict)
@@ -133,9 +166,7 @@ class _NamingTexts:
     @classmethod
     def of(cls, search: Search) -> _NamingTexts | None:
         """None where they name more than a project has."""
-        files = (file.real for file in search.files("build") if not _is_data(file.real))
-        texts = ((real, read_bytes(real)) for real in files)
-        found = cls(search, {real: data for real, data in texts if not isinstance(data, Unread)}, defaultdict(list), [])
+        found = cls(search, defaultdict(list), [])
         named_here = list(islice(found._read(), _MOST + 1))
         for one in named_here:
             (found.patterns if one.is_pattern else found.literal[one.name]).append(one)
@@ -147,18 +178,12 @@ class _NamingTexts:
         return found if len(named_here) <= _MOST else None
 
     def _read(self) -> Iterator[NamedSource]:
-        for real, data in self.builds.items():
-            compiles = not real.endswith(_PROGRAMS) or _COMPILES.search(data) is not None
-            for match in (match for suffix in _SUFFIXES for match in suffix.finditer(data)):
-                yield from named(real, match, compiles=compiles)
-            if _WALKS.search(data):
-                yield NamedSource(real, (), "*", anywhere=False)
+        for file in self.search.files("build"):
+            if not _is_data(file.real):
+                yield from _says(file.real)
         in_python = (found for suffix in _SUFFIXES for found in self.search.matches("python", suffix))
         for file, matches in groupby(in_python, key=itemgetter(0)):
-            text = read_bytes(file.real)
-            compiles, walks = (
-                not isinstance(text, Unread) and said.search(text) is not None for said in (_COMPILES, _LISTS_FOLDERS)
-            )
+            compiles, walks = _can(file.real)
             for _, match in matches:
                 yield from named(file.real, match, compiles=compiles, walks=walks)
 
@@ -185,9 +210,8 @@ class _NamingTexts:
         """Whether the name of a file stands somewhere without its ending, so that it may be put together."""
         stem, ending = (part.encode() for part in os.path.splitext(os.path.basename(real)))
         word = re.compile(re.escape(stem) + rb"(?!\w|" + re.escape(ending) + rb"\b)")
-        if any(_begins_a_word(match) for data in self.builds.values() for match in word.finditer(data)):
-            return True
-        return any(_begins_a_word(match) for _, match in self.search.matches("python", word, (stem,)))
+        found = (one for kind in ("build", "python") for one in self.search.matches(kind, word, (stem,)))
+        return any(_begins_a_word(match) for file, match in found if not _is_data(file.real))
 
     def include(self, real: str) -> bool:
         """Whether another file of C++ includes a file, or names it in a text."""
@@ -252,7 +276,7 @@ class Unbuilt:
             whole = checkout_folder(root) == folder or disk.is_file(os.path.join(folder, KERNEL_PACKAGE))
             alone = is_project(real, root) and whole  # else others may build it
             search = search_of(folder, self.searches) if alone else None
-            known = search is not None and search.complete("cuda") and search.complete("python")
+            known = search is not None and all(map(search.complete, ("cuda", "python", "build")))
             self._projects[folder] = _NamingTexts.of(search) if search is not None and known else None
         return self._projects[folder]
 
