@@ -76,8 +76,23 @@ def _draft(place: DraftPlace, meant: ChipSet, by: str, taking: tuple[Gate, ...])
 def _taking(context: Context, judged: Judged, meant: ChipSet) -> Iterator[Gate]:
     """The arms and ways out above that take chips which this one is for."""
     for other in context.within(judged):
-        if other.sets.must & meant and (_is_arm_above(other.gate, judged.gate) or _leaves(other, judged.gate)):
+        takes = _is_arm_above(other.gate, judged.gate) or _leaves(other, judged.gate)
+        if takes and other.sets.must & meant and not _searches(other.gate, judged.gate):
             yield other.gate
+
+
+def _searches(gate: Gate, later: Gate) -> bool:
+    """Whether both look into one table: its best row is taken first, and a later look is there for what has none."""
+    tables = {_table(gate), _table(later)}
+    return len(tables) == 1 and "" not in tables
+
+
+def _table(gate: Gate) -> str:
+    """The name of what a test looks into; "" of any other test."""
+    if gate.test.op != "cmp" or gate.test.args[0] != "in":
+        return ""
+    into = gate.test.args[1][1]
+    return str(into.args[1]) if into.op in ("var", "attr") else ""
 
 
 def _called(taking: tuple[Gate, ...], later: Gate) -> str:

@@ -194,7 +194,7 @@ def test_reason_that_is_given_back(project: Project) -> None:
     assert found.fixes("leak") == [("unsafe", after.replace(">=sm_100", "sm_10x or sm_110"))]
 
 
-def test_older_chips_are_kept_out_by_a_person_alone(project: Project) -> None:
-    mark = "@pytest.mark.skipif(torch.cuda.get_device_capability()[0] == 9, reason='not on Hopper')\n"
-    fixes, _ = of_test(project, f"{CAP}{mark}{TEST}")
-    assert [how for how, _ in fixes] == ["unsafe"]
+def test_only_who_is_asked_about_is_added_to_a_list(project: Project) -> None:
+    mark = "@pytest.mark.skipif(torch.cuda.get_device_capability()[0] {}, reason='not on Hopper')\n"
+    fixes, _ = of_test(project, f"{CAP}{mark.format('== 9')}{TEST}")
+    assert [(how, "get_device_capability()[0] in (9, 12)" in text) for how, text in fixes] == [("safe", True)]

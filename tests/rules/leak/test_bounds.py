@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from analysed import drafts
 
+from bwlint.chips.wording import plain
+from bwlint.judging.drafts import Remedy
 from bwlint.model.findings import NoFix
 
 KERNEL = """void launch_hopper(int n) {
@@ -65,3 +67,33 @@ def test_chip_that_no_arm_names(tmp_path: Path) -> None:
 )
 def test_other_chains_are_bounded(tmp_path: Path, body: str) -> None:
     assert remedies(tmp_path, body) == ["edit"]
+
+
+MMA = """import torch
+from cutlass.cute.nvgpu import tcgen05
+
+
+def gemm(x):
+    return tcgen05.MmaF16BF16Op(x)
+
+
+def run(x):
+    major = torch.cuda.get_device_capability()[0]
+    if {}:
+        raise RuntimeError("not here")
+    return gemm(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "kept_out"),
+    [
+        ("major == 9", "9.0 and 12.x"),  # whoever lists exceptions asks for the new one alone
+        ("major in (8, 9)", "8.x, 9.0 and 12.x"),
+        ("major < 9", "7.x, 8.x, 9.0 and 12.x"),  # a bound is moved for all that it does not work on
+    ],
+)
+def test_who_else_is_kept_out(tmp_path: Path, test: str, kept_out: str) -> None:
+    ((found,),) = [drafts(tmp_path, {"m.py": MMA.format(test)}, "leak")]
+    assert isinstance(found.remedy, Remedy)
+    assert plain(found.remedy.chips) == kept_out

@@ -242,9 +242,10 @@ def _faults(job: Job, index: int, edited: Module, proposal: Proposal, places: Se
     if left or any((place, label) == (index, job.draft.label) for place, label, _ in new):
         return NoFix("the finding would remain")
     known = {(place, label) for place, label, _ in old if place in proposal.touched}
-    for place, label, message in new - old:
+    for place, label, _ in new - old:
         if (place, label) not in known and label != builds.NO_FAMILY:  # the old test did not hold for it either
-            return NoFix(f"another line needs an edit with it: {message}")
+            line = next(carry.at[0] for one, carry in zip(places, after, strict=True) if one == place)
+            return NoFix(f"line {line} has the list for another case, and needs the same edit")
     return None
 
 

@@ -39,6 +39,8 @@ HELD = (
 _HELD = re.compile(HELD.encode())
 _BUILT = re.compile(r"\+cu([0-9]{2})([0-9])$")
 _LOCAL = re.compile(r"\+\w+")
+_KEEPS_OUT = re.compile(r"(?i)[a-z_]+[ \t]*!=[ \t]*[\"'](?!linux|posix|x86_64|amd64)[^\"']*[\"']")
+"""A marker for all systems but one, which is none of ours."""
 _OTHER_SYSTEM = re.compile(r"(?i)darwin|macos|win|python_version[ \t]*<|machine")
 _OTHER_MAKER = re.compile(
     r"(?i)whl/(?:nightly/|test/)?(?:cpu|rocm|xpu)|\brocm/|intel[-_]extension|torch[-_](?:npu|xla)"
@@ -83,7 +85,7 @@ def _pins(path: str, source: str, places: Places) -> Iterator[Operation]:
     for match in _PIN.finditer(source):
         line = source[places.line_start(match.start("package")) : match.start("package")]
         if "#" not in line and _stands(path, line):
-            marker = match["marker"] or ""
+            marker = _KEEPS_OUT.sub("", match["marker"] or "")
             if "linux" in marker or not _OTHER_SYSTEM.search(marker):
                 yield _pin(match["package"], match["range"], places, match)
     for match in _POETRY.finditer(source) if path.endswith(".toml") else ():

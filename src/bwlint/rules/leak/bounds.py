@@ -41,6 +41,8 @@ def bounded(
     """
     passing = {chip.major for chip in judged.on(side) - lacking - wrong}
     gone = wrong | ChipSet.joining(chip for chip in lacking if chip.major not in passing)
+    if side is judged.gate.no and _names_each(judged):
+        gone = wrong  # nobody asks for more names in a list of those that are kept out
     chips = judged.core - gone if side is judged.gate.yes else judged.core | gone
     if doubt is not None and judged.gate.kind != "list" and _numbered(context, judged, wrong):
         return NoFix(f"this check names {plain(wrong)} by number: decide whether that is meant")
@@ -57,6 +59,12 @@ def bounded(
     if judged.gate.position > 0:
         doubt = doubt or f"other chips have branches of their own here, and {plain(gone)} may need one"
     return Remedy("test", chips, evidence=why, unsafe=doubt)
+
+
+def _names_each(judged: Judged) -> bool:
+    """Whether a test is a list of chips, or one chip: `major == 9`, `cap in (80, 90)`."""
+    asked = [node.args[0] for node in walk(judged.gate.test) if node.op == "cmp"]
+    return bool(asked) and all(operator in ("==", "in") for operator in asked)
 
 
 def _numbered(context: Context, judged: Judged, chips: ChipSet) -> bool:

@@ -21,6 +21,7 @@ from bwlint.judging.probes import turn_away
 from bwlint.judging.siblings import calls
 from bwlint.model.expr import walk
 from bwlint.model.facts import Gate, Side, Use
+from bwlint.model.findings import NoFix
 from bwlint.model.kinds import NUMBER
 from bwlint.rules.leak import own_words
 from bwlint.rules.leak.bounds import bounded
@@ -30,6 +31,7 @@ from bwlint.world.gates import Judged, refuses
 _ENOUGH = 2
 """Gates that have to agree against one: of two that differ nobody knows which is right."""
 _SHOWN = 4
+_MATCHING = NoFix("sizes have to match the kernel that is launched: change the check that picks it, too")
 _DEFINED = ("function", "opaque", "class")
 _OPENING = re.compile(r"\w+(?:[ '-]+\w+){3,8}")
 """The first words of a message. What follows may name chips, and differ with the test."""
@@ -262,7 +264,9 @@ def _draft_of_older(
             *((RelatedSpan(judged.module, other.at, "the other case"),) if other is not None else ()),
             *((built,) if built is not None else ()),
         ),
-        remedy=bounded(
+        remedy=_MATCHING
+        if use.role == NUMBER
+        else bounded(
             context,
             judged,
             side,
