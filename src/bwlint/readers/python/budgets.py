@@ -26,8 +26,8 @@ MAX_FOUND = 200
 ANCHORS = (b"smem", b"shmem", b"sh_mem", b"shared_mem", b"sharedmem")
 _WORDS = re.compile(
     rb"(?:smem|sh(?:ared)?_?mem)\w{0,60}"
-    rb"(?:(?:budget|limit|capa|max|avail)\w{0,60}\s{0,4}(?:=|\()|\s{0,4}[<>]=?\s{0,4}\(?\d|\[)"
-    rb"|(?:max|limit)_?(?:smem|sh(?:ared)?_?mem)\w{0,60}\s{0,4}="
+    rb"(?:(?:budget|limit|capa|max|avail)\w{0,60}\s{0,4}(?:=|\(|:)|(?:\s{0,4}\*\s{0,4}\w{1,60})?\s{0,4}[<>]=?\s{0,4}\(?\d|\[)"
+    rb"|(?:max|limit)_?(?:smem|sh(?:ared)?_?mem)\w{0,60}\s{0,4}[=:]"
 )
 _SHARED = re.compile(r"smem|sh(?:ared)?_?mem", re.I)
 _LIMIT = re.compile(r"budget|limit|capa|max|avail", re.I)
@@ -37,7 +37,9 @@ _ASKS = re.compile(
 _CHIP = re.compile(r"(?i)cc|sm|arch|cap|capability|compute_capability|device_capability")
 _LOOKED_UP = re.compile(rf"\[[\w.]{{0,99}}\b_?(?:{_CHIP.pattern[4:]})\]", re.I)
 _NAMED = re.compile(r"(?i:smem|sh(?:ared)?_?mem)\w{0,60}\(\s{0,4}[\"']\w{0,60}\d")
-_WRITTEN = re.compile(r"(?i:smem|sh(?:ared)?_?mem)\w{0,60}\s{0,4}(?::[^=\n]{0,80})?(?:[<>]=?|=)\s{0,4}\({0,3}\d")
+_WRITTEN = re.compile(
+    r"(?i:smem|sh(?:ared)?_?mem)\w{0,60}(?:\s{0,4}\*\s{0,4}\w{1,60})?\s{0,4}(?::[^=\n]{0,80})?(?:[<>]=?|=)\s{0,4}\({0,3}\d"
+)
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -70,15 +72,24 @@ def _constants(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
     for node in nodes:
         for measure in _measures(node):
             uses[dotted(measure).rpartition(".")[2]].append(measure)
-    for node in nodes:
-        if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
-            continue
-        name = dotted(node.targets[0] if isinstance(node, ast.Assign) else node.target).rpartition(".")[2]
-        number = number_of(node.value)
+    for name, value in (pair for node in nodes for pair in _given(node)):
+        number = number_of(value)
         if number is None or number < LEAST_SHARED or not uses.get(name):
             continue
         if _SHARED.search(name) and _LIMIT.search(name) and "default" not in name.lower():
-            yield _operation(name, number, node.value, uses[name])
+            yield _operation(name, number, value, uses[name])
+
+
+def _given(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The name that is given a value, or the parameters of a function with their defaults."""
+    if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+        name = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        yield dotted(name).rpartition(".")[2], node.value
+    if isinstance(node, ast.FunctionDef):
+        taken = node.args
+        listed = [*taken.posonlyargs, *taken.args][-len(taken.defaults) :] if taken.defaults else []
+        both = (*zip(listed, taken.defaults, strict=True), *zip(taken.kwonlyargs, taken.kw_defaults, strict=True))
+        yield from ((one.arg, value) for one, value in both if value is not None)
 
 
 def _measures(node: ast.AST) -> Iterator[ast.expr]:
@@ -91,7 +102,12 @@ def _measures(node: ast.AST) -> Iterator[ast.expr]:
         parts = node.args
     else:
         return
-    yield from (part for part in parts if isinstance(part, (ast.Name, ast.Attribute)))
+    yield from (one for one in map(_without_less, parts) if isinstance(one, (ast.Name, ast.Attribute)))
+
+
+def _without_less(part: ast.expr) -> ast.expr:
+    """An amount without what is taken off: `LIMIT - 1024` is a `LIMIT`."""
+    return part.left if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub) else part
 
 
 def _compared(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
@@ -101,8 +117,14 @@ def _compared(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
             continue
         at_most = isinstance(node.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
         number = number_of(node.comparators[0])
-        if at_most and number is not None and number >= LEAST_SHARED and _SHARED.search(dotted(node.left)):
+        if at_most and number is not None and number >= LEAST_SHARED and any(map(_SHARED.search, _factors(node.left))):
             yield _operation("", number, node.comparators[0], [node])
+
+
+def _factors(node: ast.expr) -> tuple[str, ...]:
+    """The names that are multiplied: `smem_per_stage * num_stages`."""
+    parts = (node.left, node.right) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) else (node,)
+    return tuple(dotted(part).rpartition(".")[2] for part in parts)
 
 
 def _handed_on(nodes: Sequence[ast.AST]) -> Iterator[Operation]:
