@@ -241,7 +241,7 @@ def test_sarif(here: Path) -> None:
     log = json.loads(invoke("split.py", "--format", "sarif").stdout)
     (run,) = log["runs"]
     assert run["results"][0]["ruleId"] == "BW101"
-    assert len(run["tool"]["driver"]["rules"]) == len(rules())
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["BW101"]
 
 
 @pytest.mark.parametrize("form", ["sarif", "github", "gitlab", "junit"])

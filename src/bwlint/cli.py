@@ -267,7 +267,8 @@ def baseline(ctx: click.Context, /, **options: Any) -> None:
     """Record today's findings in PATHS. Later runs of `check` report only new ones.
 
     A finding stays known when lines move and files are renamed, until it is graver. What is known of files outside
-    PATHS stays, and with --select, --ignore or --target what is known of other rules and for other chips.
+    PATHS and of those that could not be read stays, and with --select, --ignore or --target what is known of other
+    rules and for other chips.
 
     Exit codes: 0 the baseline is written, 2 wrong usage, wrong configuration or an internal error, 3 nothing was
     scanned.

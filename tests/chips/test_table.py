@@ -100,3 +100,16 @@ def test_named_knows_what_is_sold(word: str, chip: str) -> None:
 def test_named_knows_no_name_of_several(word: str) -> None:
     with pytest.raises(ValueError, match="not a target"):
         named([word])
+
+
+@pytest.mark.parametrize(("width", "parts"), [(30, 8), (40, 4), (80, 2), (120, 1)])
+def test_a_comparison_on_a_narrow_terminal_is_in_parts(width: int, parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("NO_COLOR", "1")
+    table, terminal = comparison(named(["12.0", "12.1", "10.0", "9.0", "8.9", "8.0", "7.5", "10.3"])), Terminal()
+    show(table, terminal)
+    told = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
+    assert all(len(line.rstrip()) <= width for line in told.splitlines())
+    cells = [*table.header, *(cell for row in table.rows for cell in row.cells)]
+    assert set(told.split()) == set(" ".join(cells).split())
+    assert told.count("smem/block") == parts

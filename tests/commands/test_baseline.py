@@ -159,6 +159,18 @@ def test_pruning_leaves_what_nobody_looked_for(here: Path) -> None:
     assert "0 findings in ci/known.json, 1 gone" in invoke("baseline", *file, "--prune", ".").stderr
 
 
+@pytest.mark.parametrize("prune", [(), ("--prune",)])
+def test_a_file_that_cannot_be_read_stays_known(here: Path, prune: tuple[str, ...]) -> None:
+    put(here, {"a.py": GATE.format(name="a"), "b.py": GATE.format(name="b")})
+    invoke("baseline", "--no-cache", ".")
+    put(here, {"a.py": "if sm_90(:\n", "b.py": ""})
+    told = invoke("baseline", "--no-cache", *prune, ".").stderr
+    gone = ", 1 gone" if prune else ""
+    assert f"1 finding in bwlint-baseline.json{gone}, 1 of them kept from files that were not read\n" in told
+    put(here, {"a.py": GATE.format(name="a")})
+    assert places("--baseline", "bwlint-baseline.json", ".") == []
+
+
 @pytest.mark.parametrize(
     ("files", "arguments", "said"),
     [

@@ -46,6 +46,8 @@ def test_an_empty_repository(tmp_path: Path) -> None:
     hooks = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())
     assert hooks == {"repos": [{"repo": URL, "rev": "v9", "hooks": [{"id": "bwlint"}]}]}
     job = yaml.safe_load((tmp_path / ".github/workflows/bwlint.yml").read_text())
+    # YAML 1.1 reads the key `on` as true.
+    assert job[True] == {"pull_request": None, "push": {"branches": ["main", "master"]}}
     assert job["permissions"] == {"actions": "read", "contents": "read", "security-events": "write"}
     steps = job["jobs"]["bwlint"]["steps"]
     assert steps[0] == {"uses": "actions/checkout@v7", "with": {"persist-credentials": False}}

@@ -241,7 +241,10 @@ def test_columns_hold_in_a_pipe(monkeypatch: pytest.MonkeyPatch, columns: str, o
     from bwlint.commands.terminal import setting
 
     monkeypatch.setenv("COLUMNS", columns)
-    assert setting({"output": output, "form": "text"}).width == width
+    how = setting({"output": output, "form": "text"})
+    assert (how.width, how.folds) == (width, width == 60)
+    monkeypatch.setattr(sys, "stdout", Screen())
+    assert setting({"output": output, "form": "text"}).folds is (output is None)
 
 
 def test_schemas() -> None:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import pytest
 
-from bwlint.model.findings import Finding, Region, Report, Severity
+from bwlint.model.findings import Finding, Region, Report, Severity, Skipped
 from bwlint.report.baseline import Baseline, load, text_of, without_known
 from bwlint.settings.config import UsageError
 
@@ -112,9 +112,9 @@ def test_what_is_graver_than_it_was_is_new(
     assert [entry.path for entry in load(file).split(told(after))[0]] == new
 
 
-def test_pruning_keeps_severities(finding: MakeFinding) -> None:
+def test_pruning_keeps_severities(finding: MakeFinding, report: MakeReport) -> None:
     noted = [replace(one, severity="note") for one in found(finding, [("a.py", 1, "f"), ("../b/b.py", 1, "g")])]
-    kept = Baseline.of(noted, "").pruned(noted[:1], ["."])
+    kept = Baseline.of(noted, "").pruned(report(*noted[:1]), ["."])
     assert kept.severities == {("f", "BW101", "a.py"): "note", ("g", "BW101", "../b/b.py"): "note"}
 
 
@@ -131,17 +131,40 @@ def test_a_file_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, findin
     assert [(row["path"], row["count"]) for row in rows] == [("sub/a.py", 2), ("sub/b.py", 1)]
 
 
-def test_pruning_adds_nothing(finding: MakeFinding) -> None:
+def test_pruning_adds_nothing(finding: MakeFinding, report: MakeReport) -> None:
     old = Baseline.of(found(finding, [("a.py", 1, "f"), ("a.py", 2, "f"), ("a.py", 3, "g")]), "")
     now = found(finding, [("b.py", 1, "f"), ("a.py", 4, "new")])
-    assert dict(old.pruned(now, ["."]).known) == {("f", "BW101", "b.py"): 1}
+    assert dict(old.pruned(report(*now), ["."]).known) == {("f", "BW101", "b.py"): 1}
 
 
-def test_pruning_keeps_what_is_elsewhere(finding: MakeFinding) -> None:
+def test_pruning_keeps_what_is_elsewhere(finding: MakeFinding, report: MakeReport) -> None:
     old = Baseline.of(found(finding, [("a.py", 1, "f"), ("../b/b.py", 2, "g")]), "")
-    assert {path for _, _, path in old.pruned([], ["."]).known} == {"../b/b.py"}
-    assert {path for _, _, path in old.pruned([], ["../b"]).known} == {"a.py"}
-    assert not old.pruned([], [".."]).known
+    assert {path for _, _, path in old.pruned(report(), ["."]).known} == {"../b/b.py"}
+    assert {path for _, _, path in old.pruned(report(), ["../b"]).known} == {"a.py"}
+    assert not old.pruned(report(), [".."]).known
+
+
+@pytest.mark.parametrize(
+    ("unread", "now", "kept"),
+    [
+        ((), [], set[str]()),
+        (("a/a.py",), [], {"a/a.py"}),
+        (("a",), [], {"a/a.py"}),
+        (("a.whl",), [], {"a.whl/a.py"}),
+        ((".",), [], {"a/a.py", "a.whl/a.py"}),
+        (("a/b.py", "a/a"), [], set[str]()),
+        # What is found elsewhere may be a copy of what could not be read.
+        (("a/a.py",), [("b.py", 1, "f")], {"a/a.py"}),
+        (("a/a.py",), [("b.py", 1, "g")], {"a/a.py", "b.py"}),
+    ],
+)
+def test_pruning_keeps_what_was_not_read(
+    unread: Sequence[str], now: list[Spec], kept: set[str], finding: MakeFinding, report: MakeReport
+) -> None:
+    old = Baseline.of(found(finding, [("a/a.py", 1, "f"), ("a.whl/a.py", 1, "g")]), "")
+    run = report(*found(finding, now), skipped=tuple(Skipped(path, "no access") for path in unread))
+    assert {path for _, _, path in old.pruned(run, ["."]).known} == kept
+    assert old.gone(run, ["."]) == 2 - len(kept)
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,19 @@ def test_suites(report: MakeReport, finding: MakeFinding) -> None:
     assert skipped.attrib["name"] == "big\\x01.py"
 
 
+def test_a_case_does_not_know_its_line(report: MakeReport, finding: MakeFinding) -> None:
+    def names(first: int) -> list[str]:
+        found = [
+            finding(region=Region(first + number, 1, first + number, 2), within=within)
+            for number, within in enumerate(("pick", "Model.pick", "pick", "", ""))
+        ]
+        return [case.attrib["name"] for case in suites(junit(report(*found), Setting())).iter("testcase")]
+
+    of_rule = "BW101 family-split"
+    inside = [f"{of_rule} in pick", f"{of_rule} in Model.pick", f"{of_rule} in pick (2)"]
+    assert names(2) == names(90) == [*inside, of_rule, f"{of_rule} (2)"]
+
+
 def test_nothing_found_is_a_case_that_passes(report: MakeReport) -> None:
     root = suites(junit(report(), Setting()))
     assert [case.attrib["name"] for case in root.iter("testcase")] == ["no findings"]

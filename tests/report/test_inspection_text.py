@@ -325,6 +325,14 @@ def test_color_changes_nothing_else(rich_inspection: Inspection) -> None:
         assert re.sub(r"\x1b\[[\d;]*m", "", painted) == render(rich_inspection, Setting(), kernels)
 
 
+@pytest.mark.parametrize("kernels", [False, True])
+def test_a_terminal_gets_lines_that_fit(rich_inspection: Inspection, kernels: bool) -> None:
+    shown = replace(rich_inspection, report=replace(rich_inspection.report, findings=()))
+    whole, narrow = (render(shown, Setting(width=60, folds=folds), kernels) for folds in (False, True))
+    assert max(map(len, whole.splitlines())) > 60 >= max(map(len, narrow.splitlines()))
+    assert narrow.split() == whole.split()
+
+
 def test_the_columns(rich_inspection: Inspection) -> None:
     def header(width: int, *chips: str) -> list[str]:
         return render(rich_inspection, Setting(width=width), chips=chips).splitlines()[2].split()[3:]

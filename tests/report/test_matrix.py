@@ -140,12 +140,14 @@ def wide(asked: tuple[str, ...], *, name: str = "multiply_blocks") -> Matrix:
 def test_a_narrow_terminal_shows_the_chips_asked_about(
     width: int, asked: tuple[str, ...], chips: tuple[str, ...], dropped: str
 ) -> None:
-    text = re.sub(r"\x1b\[[\d;]*m", "", matrix_report.as_text(wide(asked), Setting(color=True, width=width)))
+    text = re.sub(
+        r"\x1b\[[\d;]*m", "", matrix_report.as_text(wide(asked), Setting(color=True, folds=True, width=width))
+    )
     lines = text.splitlines()
     assert tuple(lines[0].split()) == chips
     assert ("No room" in text) == bool(dropped)
     if dropped:
-        assert f"No room for {dropped}. --target CHIP shows a chip." in " ".join(lines)
+        assert f"No room for {dropped}. --target CHIP shows a chip." in " ".join(text.split())
     if width > 10:
         assert max(map(len, lines)) <= width and lines[2].endswith("ops.py:12")
 
@@ -156,9 +158,18 @@ def test_a_file_has_all_chips() -> None:
     assert tuple(text.split("\n")[0].split()) == MANY and "No room" not in text
 
 
+def test_a_place_without_room_is_below_its_row() -> None:
+    far = replace(GUARD, path="a/of/many/folders/ops.py")
+    cells = {chip: Cell(NO, gate) for chip, gate in zip(CHIPS, (far, GUARD, GUARD), strict=True)}
+    matrix = Matrix(CHIPS, (MatrixRow("pkg", "op", "", "a/ops.py", 10, cells),), asked=CHIPS)
+    text = matrix_report.as_text(matrix, Setting(width=36, folds=True))
+    assert "\n  op   no    no    no\n      of/many/folders/ops.py:12\n" in text
+
+
 def test_every_check_of_a_row_on_a_narrow_terminal() -> None:
-    text = matrix_report.as_text(wide(("12.0",)), Setting(color=True, width=30), verbose=True)
-    assert "No room for 7.0" in text and "yes on 7.0, 8.0, 9.0, 10.0: ops.py:12" in text
+    text = matrix_report.as_text(wide(("12.0",)), Setting(color=True, folds=True, width=30), verbose=True)
+    assert "No room for 7.0" in text and "yes on 7.0, 8.0, 9.0, 10.0: ops.py:12" in " ".join(text.split())
+    assert max(map(len, re.sub(r"\x1b\[[\d;]*m", "", text).splitlines())) <= 30
 
 
 def test_every_gate_of_a_row() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,12 @@ def test_for_people() -> None:
         "\n"
         "New operations, where they are not refused\n"
         "  pkg.late  12.0  - -> yes  a/ops.py:12  cap | `x` \\x1b\n"
+    )
+
+
+def test_a_terminal_gets_lines_that_fit() -> None:
+    assert matrix_changes.text(replace(RICH, changes=LOST), Setting(width=40, folds=True)) == (
+        "Lost: refused now, or on another path\n  pkg.op  12.x  yes -> no  a/ops.py:12\n      cap | `x` \\x1b\n"
     )
 
 

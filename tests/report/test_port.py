@@ -129,6 +129,13 @@ def test_an_end_that_a_check_alone_shows() -> None:
     assert f"- `p.h`: {said}. Meanwhile: `slow`." in port_report.as_markdown(plan, Setting()).replace("\\", "")
 
 
+def test_a_terminal_gets_lines_that_fit() -> None:
+    whole, narrow = (port_report.as_text(RICH, Setting(width=50, folds=folds)) for folds in (False, True))
+    assert max(map(len, whole.splitlines())) > 50 >= max(map(len, narrow.splitlines()))
+    assert narrow.split() == whole.split()
+    assert "    case `fast`: reaches tcgen05 (10.0 and 10.3\n        only), a/k.cu:9\n" in narrow
+
+
 def test_what_keeps_the_chip_out_is_told_apart() -> None:
     plan = replace(BESIDE, steps=(FOUND, replace(FOUND, number=2, keeps_out=True)), answered=1)
     text = port_report.as_text(plan, Setting())

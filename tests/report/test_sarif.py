@@ -185,9 +185,17 @@ def test_rules(log: Any) -> None:
     assert unknown["properties"]["problem.severity"] == "recommendation"
 
 
-def test_github_limits_of_rules() -> None:
+def test_rules_without_a_result_are_left_out(report: MakeReport, finding: MakeFinding) -> None:
+    silenced = Suppressed(finding(rule="BW102", name="leak"), "known")
+    for made, codes in ((report(), []), (report(finding()), ["BW101"]), (report(suppressed=(silenced,)), ["BW102"])):
+        run = rendered(made, Setting(rules=RULES))["runs"][0]
+        assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == codes
+        assert [(result["ruleId"], result["ruleIndex"]) for result in run["results"]] == [(code, 0) for code in codes]
+
+
+def test_github_limits_of_rules(finding: MakeFinding) -> None:
     long = replace(RULES[1], summary="s" * 2000, why="w" * 2000)
-    rule = as_json(sarif.descriptors([long], []))[0]
+    rule = as_json(sarif.descriptors([long], [finding()]))[0]
     assert len(rule["shortDescription"]["text"]) == 1024
     assert len(rule["fullDescription"]["text"]) == 1024
     assert len(rule["properties"]["tags"]) <= 20

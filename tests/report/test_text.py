@@ -10,7 +10,7 @@ import pytest
 from bwlint.model.findings import Claim, Edit, Finding, Fix, Proof, Region, Related, Report
 from bwlint.report import Lines, Setting, renderer
 from bwlint.report.snippet import code_point
-from bwlint.report.text import CAUSE, concise, render
+from bwlint.report.text import CAUSE, concise, folded, render
 from bwlint.report.words import words
 
 _PROOF = Proof((), (), (), (), "")
@@ -489,3 +489,22 @@ def test_one_line_a_finding(rich_report: Report) -> None:
         "pkg/gate.py:2:8: warning[BW101] family-split: 12.1 falls into the arm that raises\n"
         "pkg/späte datei.py:1:4: error[BW102] leak: `cap[0](1)` admits sm_120 to tcgen05\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "rows"),
+    [
+        ("one two three four", ["one two three four"]),
+        ("  12.0  one two three four", ["  12.0  one two", "      three four"]),
+        ("\x1b[31mone\x1b[0m two three fours", ["\x1b[31mone\x1b[0m two three", "    fours"]),
+        (
+            "\u6f22\u6f22\u6f22\u6f22\u6f22 \u6f22\u6f22\u6f22\u6f22\u6f22",
+            ["\u6f22\u6f22\u6f22\u6f22\u6f22", "    \u6f22\u6f22\u6f22\u6f22\u6f22"],
+        ),
+        ("a/path/that/nobody/may/cut is read", ["a/path/that/nobody/may/cut", "    is read"]),
+        ("", [""]),
+    ],
+)
+def test_a_line_is_folded_between_words(line: str, rows: list[str]) -> None:
+    assert list(folded([line], Setting(width=18, folds=True))) == rows
+    assert list(folded([line], Setting(width=18))) == [line]

@@ -112,7 +112,7 @@ def test_a_finding(here: Path) -> None:
     )
     assert found.path == "pkg/a.py"
     assert found.region == Region(4, 8, 4, 8 + len(GATE))
-    assert found.admitted == ("12.0",)
+    assert (found.admitted, found.within) == (("12.0",), "fast")
     assert len(found.fingerprint) == 32
 
 

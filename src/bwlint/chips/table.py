@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from bwlint.chips.devices import Chip, all_chips, hypothetical_chips
 from bwlint.chips.targets import chip_named
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
 
 _KIB = 1024
 
@@ -90,24 +93,44 @@ def plain(table: Table) -> str:
 
 def _show_rich(table: Table, stream: TextIO) -> None:
     from rich.console import Console
-    from rich.table import Table as RichTable
 
     console = Console(file=stream)
-    shown = _fitting(table, console.width)
-    pretty = RichTable(*(table.header[column] for column in shown), box=None, header_style="bold")
-    for row in table.rows:
-        pretty.add_row(*(row.cells[column] for column in shown), style="bold yellow" if row.marked else None)
-    console.print(pretty)
-    if left := [name for column, name in enumerate(table.header) if column not in shown]:
+    parts = _parts(table, console.width) if not table.header[0] else [_fitting(table, console.width)]
+    for shown in parts:
+        if shown is not parts[0]:
+            console.print()
+        console.print(_pretty(table, shown))
+    if left := [name for column, name in enumerate(table.header) if not any(column in part for part in parts)]:
         hint = f"{console.width} columns are too few for: {', '.join(left)}. `bwlint chips 12.0 12.1` compares all."
         console.print(hint, highlight=False)
 
 
+def _pretty(table: Table, shown: Sequence[int]) -> RichTable:
+    from rich.table import Table as RichTable
+
+    pretty = RichTable(box=None, header_style="bold")
+    for column in shown:
+        pretty.add_column(table.header[column], overflow="fold")
+    for row in table.rows:
+        pretty.add_row(*(row.cells[column] for column in shown), style="bold yellow" if row.marked else None)
+    return pretty
+
+
+def _parts(table: Table, width: int) -> list[list[int]]:
+    """The columns of a comparison, as many chips at a time as a terminal has room for without breaking a word."""
+    word = max(len(word) for cells in _cells(table) for cell in cells for word in cell.split())
+    needed = [min(word, max(map(len, cells))) + _PADDING for cells in _cells(table)]
+    parts = [[0]]
+    for column in range(1, len(needed)):
+        if parts[-1] != [0] and sum(needed[other] for other in (*parts[-1], column)) > width:
+            parts.append([0])
+        parts[-1].append(column)
+    return parts
+
+
 def _fitting(table: Table, width: int) -> list[int]:
     """The columns of a table that a terminal has room for: the least needed give way first."""
-    widths = [
-        max(map(len, column)) + 2 for column in zip(table.header, *(row.cells for row in table.rows), strict=True)
-    ]
+    widths = [max(map(len, cells)) + _PADDING for cells in _cells(table)]
     shown = list(range(len(widths)))
     for name in _LEAST_NEEDED:
         if sum(widths[column] for column in shown) > width and name in table.header:
@@ -115,6 +138,12 @@ def _fitting(table: Table, width: int) -> list[int]:
     return shown
 
 
+def _cells(table: Table) -> Iterable[tuple[str, ...]]:
+    """What each column of a table holds, its head first."""
+    return zip(table.header, *(row.cells for row in table.rows), strict=True)
+
+
+_PADDING = 2
 _LEAST_NEEDED = ("reserved", "default", "blocks/SM", "warps/SM", "threads/SM", "smem/SM", "targets", "generation")
 
 

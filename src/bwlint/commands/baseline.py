@@ -39,17 +39,20 @@ def run(options: dict[str, Any], stack: ExitStack) -> int:
     file = Path(options["file"] or named or _USUAL)
     with put_right():
         old = load(file) if options["prune"] else _there(file)
-    findings, paths = outcome.report.findings, options["paths"] or (".",)
-    kept = _unasked(old, paths, options)
-    made = old.pruned(findings, paths) if options["prune"] else kept.joined(Baseline.of(findings, old.root))
+    report, paths = outcome.report, options["paths"] or (".",)
+    kept, unread = _unasked(old, paths, options), old.unread(report)
+    found = Baseline.of(report.findings, old.root)
+    made = old.pruned(report, paths) if options["prune"] else kept.joined(unread).joined(found)
     with put_right(doing=f"cannot write {file}"):
         write_report(text_of(made), file)
     total = made.known.total()
     gone = f", {old.known.total() - total} gone" if options["prune"] else ""
     why = ", from other rules or for other chips" if any(options[name] for name in _NARROWING) else ""
     unasked = f", {kept.known.total()} of them kept from files outside PATHS{why}" if kept.known else ""
+    count = (unread.known - kept.known).total()
+    unread_too = f", {count} of them kept from files that were not read" if count else ""
     if not options["quiet"]:
-        say(f"bwlint: {counted(total, 'finding')} in {file}{gone}{unasked}\n")
+        say(f"bwlint: {counted(total, 'finding')} in {file}{gone}{unasked}{unread_too}\n")
     _advise(file, outcome.baseline)
     return CLEAN
 

@@ -314,7 +314,10 @@ def _workflow(origin: HookOrigin, *, audit: bool) -> str:
     with_action = f"    - uses: {origin.action}\n{_AUDIT_OF_ACTION if audit else ''}"
     return f"""\
 name: bwlint
-on: [push, pull_request]
+on:
+  push:
+    branches: [main, master]
+  pull_request:
 permissions:
   actions: read            # for upload-sarif in a private repository
   contents: read

@@ -30,6 +30,7 @@ from bwlint.model.escape import visible
 from bwlint.readers.binary.names import readable
 from bwlint.report import html, inspection_json, inspection_text
 from bwlint.report.summary import at_least, not_read, summary
+from bwlint.report.text import folded
 from bwlint.run.own_code import own_places
 
 
@@ -82,7 +83,8 @@ def _inspection(found: Inspected, options: dict[str, Any]) -> str | Iterable[str
         return sarif.render(inspection.report, how)
     chips = inspection.asked if options["target"] else ()
     text = inspection_text.render(inspection, how, options["kernels"], chips, readable)
-    return "".join(f"{visible(sentence)}\n\n" for sentence in sentences) + text
+    told = (line for sentence in sentences for line in (*folded([visible(sentence)], how), ""))
+    return "".join(f"{line}\n" for line in told) + text
 
 
 def _fails(verdicts: Iterable[PackageVerdict]) -> bool:

@@ -140,6 +140,7 @@ def setting(options: dict[str, Any], lines: Lines | None = None, skipped: Sequen
     color = wish == "always" or (options["output"] is None and _has_color(wish))
     links = color and options["output"] is None and _has_links()
     width = _PLAIN_WIDTH if options["output"] else _width()
+    folds = options["output"] is None and bool(os.environ.get("COLUMNS") or sys.stdout.isatty())
     form = options.get("form")
     rules: Sequence[Rule] = ()
     if form in ("html", "sarif"):  # which alone tell of rules; to read them takes longer than many a run
@@ -149,13 +150,12 @@ def setting(options: dict[str, Any], lines: Lines | None = None, skipped: Sequen
     if form not in _FROM_ROOT:
         group_by = "" if options.get("full") else options.get("group_by") or "cause"
         subject = _subject(options) if form == "html" else ""
-        return Setting(
-            lines or no_source, __version__, rules, color, width, links=links, group_by=group_by, subject=subject
-        )
+        source = lines or no_source
+        return Setting(source, __version__, rules, color, width, folds, links=links, group_by=group_by, subject=subject)
     address = home() if form == "sarif" else ""
     sources = checkout(options.get("sarif_root"), with_origin=form == "sarif")
     failed = fails_strictly(options, skipped)
-    return Setting(lines or no_source, __version__, rules, color, width, sources, address, has_failed=failed)
+    return Setting(lines or no_source, __version__, rules, color, width, folds, sources, address, has_failed=failed)
 
 
 def _subject(options: dict[str, Any]) -> str:

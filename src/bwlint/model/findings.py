@@ -264,6 +264,8 @@ class Finding:
     """The fingerprint without the function around it: the same where code was moved into another one."""
     bundled: str = field(default="", compare=False)
     """The folder of another project, within the one at hand, that the file comes with: where reports put it last."""
+    within: str = field(default="", compare=False)
+    """The function or class around it; "" where there is none, or in a binary."""
     claims: tuple[Claim, ...] = ()
     """All of them are true where the finding is."""
     verdict: Verdict | None = None

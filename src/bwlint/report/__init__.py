@@ -53,15 +53,17 @@ class Checkout:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a rendering needs beside the report; each format takes its part of it. `home` is bwlint's address, `links`
-    says that what is shown can be clicked on, `group_by` how the text groups findings, `subject` what is looked at for
-    which cards, `has_failed` that the run ends as failed for what it could not read."""
+    """What a rendering needs beside the report; each format takes its part of it. `folds` says that lines of text have
+    to fit into `width`, `home` is bwlint's address, `links` says that what is shown can be clicked on, `group_by` how
+    the text groups findings, `subject` what is looked at for which cards, `has_failed` that the run ends as failed for
+    what it could not read."""
 
     lines: Lines = no_source
     version: str = "0"
     rules: Sequence[Rule] = ()
     color: bool = False
     width: int = 120
+    folds: bool = False
     checkout: Checkout = Checkout()
     home: str = ""
     links: bool = False

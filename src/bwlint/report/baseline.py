@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from bwlint import __version__
@@ -91,25 +91,33 @@ class Baseline:
                 gone[content, path] += some
         return gone
 
-    def pruned(self, findings: Sequence[Finding], paths: Iterable[str]) -> Baseline:
-        """This baseline without what is no longer found in `paths`, and with the paths of today."""
-        return self.outside(paths).joined(Baseline.of(self.split(findings)[1], self.root))
+    def pruned(self, report: Report, paths: Iterable[str]) -> Baseline:
+        """This baseline without what is no longer found in `paths`, and with the paths of today. What it knows of files
+        that were not read stays."""
+        unread = self.unread(report)
+        asked = replace(self, known=self.known - unread.known)
+        return self.outside(paths).joined(unread).joined(Baseline.of(asked.split(report.findings)[1], self.root))
 
     def gone(self, report: Report, paths: Iterable[str]) -> int:
-        """How many of its findings are no longer found in `paths`; 0 where one may be in a file that was not read."""
+        """How many of its findings are no longer found in `paths`."""
+        return self.known.total() - self.pruned(report, paths).known.total()
+
+    def unread(self, report: Report) -> Baseline:
+        """What it knows of files that were not read, or lie in a folder or archive that was not."""
         unread = {beside(self.root, skip.path) for skip in report.skipped}
-        if any(path in unread for _, _, path in self.known):
-            return 0
-        return self.known.total() - self.pruned(report.findings, paths).known.total()
+        return self._where(lambda key: not unread.isdisjoint((key[2], *map(str, PurePosixPath(key[2]).parents))))
 
     def outside(self, paths: Iterable[str]) -> Baseline:
         """What it knows of files that are in none of `paths`."""
         searched = {beside(self.root, path) for path in paths}
-        return replace(self, known=Counter({key: n for key, n in self.known.items() if not _is_in(key[2], searched)}))
+        return self._where(lambda key: not _is_in(key[2], searched))
 
     def of_others(self, rules: Collection[str]) -> Baseline:
         """What it knows of other rules than these."""
-        return replace(self, known=Counter({key: n for key, n in self.known.items() if key[1] not in rules}))
+        return self._where(lambda key: key[1] not in rules)
+
+    def _where(self, is_kept: Callable[[Key], bool]) -> Baseline:
+        return replace(self, known=Counter({key: count for key, count in self.known.items() if is_kept(key)}))
 
     def joined(self, found: Baseline) -> Baseline:
         """Both, told from the same folder. Where both know a finding, `found` says what it is."""

@@ -25,8 +25,8 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(report: Report, setting: Setting) -> str:
-    """`report` as suites, one a file, with a case a finding. A note passes with its text, what was not read is skipped,
-    nothing found is a case."""
+    """`report` as suites, one a file, with a case a finding. A case has the same name wherever its lines move. A note
+    passes with its text, what was not read is skipped, nothing found is a case."""
     root = ET.Element("testsuites", name="bwlint")
     ordered = sorted(report.findings, key=lambda finding: finding.path)
     for path, findings in groupby(ordered, key=lambda finding: finding.path):
@@ -46,8 +46,11 @@ def junit(report: Report, setting: Setting) -> str:
 def _suite(root: ET.Element, path: str, findings: Sequence[Finding]) -> None:
     failures = sum(finding.severity != "note" for finding in findings)
     suite = _open(root, path, len(findings), failures=failures)
+    seen: Counter[str] = Counter()
     for finding in findings:
-        case = _case(suite, f"{finding.rule} {finding.name}:{finding.region.line}:{finding.region.column}", path)
+        name = f"{finding.rule} {finding.name}" + (f" in {finding.within}" if finding.within else "")
+        seen[name] += 1
+        case = _case(suite, f"{name} ({seen[name]})" if seen[name] > 1 else name, path)
         text = _xml("\n".join(_lines(finding, path)))
         if finding.severity == "note":
             ET.SubElement(case, "system-out").text = text

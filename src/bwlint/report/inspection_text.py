@@ -64,7 +64,7 @@ def render(
         parts += _found(shipment, answer, asked, columns, len(chips) or len(asked), setting.width, paint)
         if kernels:
             parts += listing(shipment, asked, paint, readable)
-        blocks.append("\n".join("".join(f"{line}\n" for line in part) for part in parts if part))
+        blocks.append("\n".join("".join(f"{line}\n" for line in text.folded(part, setting)) for part in parts if part))
     findings = text.render(inspection.report, setting)
     return "\n".join([*blocks, findings] if findings else blocks)
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, groupby
 from posixpath import commonpath
-from textwrap import wrap
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -30,10 +29,11 @@ from bwlint.matrix.table import (
 )
 from bwlint.model.escape import visible
 from bwlint.model.naming import counted
-from bwlint.report import Setting, text
+from bwlint.report import Setting
 from bwlint.report.audit import row_json
 from bwlint.report.inspection_table import shortened
 from bwlint.report.snippet import Paint, columns
+from bwlint.report.text import folded, painter
 from bwlint.report.words import code, table, to_look_at
 from bwlint.report.write import picked, plain, written
 
@@ -58,7 +58,8 @@ _MEANINGS = {
 
 def as_text(matrix: Matrix, setting: Setting, verbose: bool = False) -> str:
     """The rows by module, and what the words mean; with `verbose` every gate of a row and what receipts say."""
-    lines = [*(_lines(matrix, setting, verbose) if matrix.rows else _without_rows(matrix)), *_apart(matrix)]
+    rows = _lines(matrix, setting, verbose) if matrix.rows else folded(_without_rows(matrix), setting)
+    lines = [*rows, *folded(_apart(matrix), setting)]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -79,14 +80,14 @@ def summary(matrix: Matrix) -> str:
 
 
 def _lines(matrix: Matrix, setting: Setting, verbose: bool) -> Iterator[str]:
-    paint = text.painter(setting.color)
+    paint = painter(setting.color)
     folder = _folder(matrix)
     names = [visible(_name(row)) for row in matrix.rows]
     room = min(MOST_ROOM, max(map(columns, names)))
     widths = {chip: 2 + max(len(chip), *(len(_word(row.cells[chip])) for row in matrix.rows)) for chip in matrix.chips}
     places = 0 if verbose else max(columns(_reason(row, matrix, 0, folder)) for row in matrix.rows)
     every = matrix
-    if setting.color and room + places + sum(widths.values()) > setting.width:
+    if setting.folds and room + places + sum(widths.values()) > setting.width:
         room = min(room, setting.width * 2 // 5)
         matrix = replace(matrix, chips=_newest(matrix, widths, setting.width - room - places))
     heads = "".join(f"{chip:>{widths[chip]}}" for chip in matrix.chips)
@@ -98,9 +99,8 @@ def _lines(matrix: Matrix, setting: Setting, verbose: bool) -> Iterator[str]:
             short = shortened(name, room, room * 2 // 3)
             line = short + " " * (room - columns(short)) + cells
             left = setting.width - room - sum(widths[chip] for chip in matrix.chips)
-            yield line if verbose else line + _reason(row, matrix, left, folder)
-            if verbose:
-                yield from _gates(row, every, folder)
+            told = [line, *_gates(row, every, folder)] if verbose else [line + _reason(row, matrix, left, folder)]
+            yield from folded(told, setting)
     yield ""
     dropped = [chip for chip in every.chips if chip not in matrix.chips]
     told = [f"No room for {', '.join(dropped)}. --target CHIP shows a chip."] if dropped else []
@@ -108,8 +108,7 @@ def _lines(matrix: Matrix, setting: Setting, verbose: bool) -> Iterator[str]:
     words = {word for row in matrix.rows for cell in row.cells.values() for word in (cell.word, cell.mark)}
     meanings = [f"{(_WORDS | _MARKS)[word]}: {meaning}" for word, meaning in _MEANINGS.items() if word in words]
     told += ["; ".join(meanings), *([_left(matrix)] if matrix.left else [])]
-    for line in told:
-        yield from wrap(line, setting.width, break_on_hyphens=False) if setting.color else [line]
+    yield from folded(told, setting)
 
 
 def _without_rows(matrix: Matrix) -> Iterator[str]:

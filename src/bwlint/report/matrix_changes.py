@@ -15,6 +15,7 @@ from bwlint.model.escape import visible
 from bwlint.model.naming import counted
 from bwlint.report import Setting
 from bwlint.report.matrix import WORDS, cell_json, name
+from bwlint.report.text import folded
 from bwlint.report.words import aligned, code, plain, table
 from bwlint.report.write import picked, written
 
@@ -56,7 +57,7 @@ def text(found: MatrixChanges, setting: Setting) -> str:
             )
             for line, chips in lines.items()
         ]
-        blocks.append("\n".join([_TITLES[kind], *aligned(rows)]) + "\n")
+        blocks.append("\n".join([_TITLES[kind], *folded(aligned(rows), setting)]) + "\n")
     return "\n".join(blocks)
 
 

@@ -13,6 +13,7 @@ from bwlint.model.naming import counted
 from bwlint.port.table import CodeSpot, Lack, Port, PortRow, PortStep, Way
 from bwlint.report import Setting, write
 from bwlint.report.audit import row_json
+from bwlint.report.text import folded
 from bwlint.report.words import code, plain, to_look_at, words
 
 WORDS = {
@@ -34,8 +35,8 @@ def as_text(plan: Port, setting: Setting) -> str:
     if _is_empty(plan):
         return ""
     folder = _folder(plan)
-    lines = (line.replace(f"{folder}/", "") if folder else line for line in _lines(plan))
-    return "".join(f"{visible(line)}\n" for line in lines)
+    lines = (visible(line.replace(f"{folder}/", "") if folder else line) for line in _lines(plan))
+    return "".join(f"{line}\n" for line in folded(lines, setting))
 
 
 def _folder(plan: Port) -> str:

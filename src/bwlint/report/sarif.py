@@ -364,13 +364,10 @@ MAX_TAGS = 20
 
 
 def descriptors(rules: Iterable[Rule], findings: Sequence[Finding], home: str = "") -> list[om.ReportingDescriptor]:
-    """The descriptor of every rule, by code; for one that no rule has, what a finding knows of it. `home` is the
-    address of bwlint's pages (docs/ of its repository), "" where it has none."""
-    found = {rule.code: _descriptor(rule, home) for rule in rules}
-    for finding in findings:
-        if finding.rule not in found:
-            found[finding.rule] = _unknown(finding)
-    return [found[code] for code in sorted(found)]
+    """The descriptor of each rule that has findings, by code; for one that is not among `rules`, what a finding knows
+    of it. `home` is the address of bwlint's pages (docs/ of its repository), "" where it has none."""
+    known, told = {rule.code: rule for rule in rules}, {finding.rule: finding for finding in reversed(findings)}
+    return [_descriptor(known[code], home) if code in known else _unknown(told[code]) for code in sorted(told)]
 
 
 def clipped(text: str, fallback: str) -> str:

@@ -13,7 +13,7 @@ from bwlint.model.findings import SEVERITIES, WHOLE_FILE, Finding, Fix, Related,
 from bwlint.model.naming import counted
 from bwlint.report import Setting
 from bwlint.report.patches import changed_lines, patches
-from bwlint.report.snippet import Mark, Paint, draw, last_line, reaches
+from bwlint.report.snippet import Mark, Paint, columns, draw, last_line, reaches
 from bwlint.report.words import evidence, sets
 
 STYLES = {
@@ -114,6 +114,27 @@ def _others(group: Sequence[Finding], setting: Setting, paint: Paint) -> str:
         said = " ".join(filter(None, (_place(one.path, mark, setting), visible(other), unlike)))
         lines.append(f"{indent}   {said}")
     return "".join(f"{line}\n" for line in lines)
+
+
+_STYLED = re.compile(r"\x1b\[[\d;]*m")
+_HANG = 4
+
+
+def folded(lines: Iterable[str], setting: Setting) -> Iterator[str]:
+    """The lines, those that are too wide for a terminal continued below, where they are indented. No word is cut."""
+    for line in lines:
+        rows = [""]
+        if not setting.folds or columns(_STYLED.sub("", line)) <= setting.width:
+            yield line
+            continue
+        hang = " " * (len(line) - len(line.lstrip()) + _HANG)
+        for gap, word in re.findall(r"(\s*)(\S+)", line):
+            longer = f"{rows[-1]}{gap}{word}"
+            if rows[-1] and columns(_STYLED.sub("", longer)) > setting.width:
+                rows.append(hang + word)
+            else:
+                rows[-1] = longer
+        yield from rows
 
 
 def painter(color: bool) -> Paint:

@@ -158,7 +158,7 @@ def document(report: Report, setting: Setting) -> dict[str, Any]:
 
 def _finding(finding: Finding) -> dict[str, Any]:
     told: dict[str, Any] = plain(finding)
-    for name in ("content", "ways", "bundled"):  # they serve to tell what has moved, to ask somebody, and to sort
+    for name in ("content", "ways", "bundled", "within"):  # they serve to tell what has moved, to ask, sort and name
         del told[name]
     for name in ("verdict", "trace"):
         if told[name] is None:

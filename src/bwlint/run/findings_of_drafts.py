@@ -179,8 +179,10 @@ class _ReportedFile:
                 finding = self._finding(draft, judged.get(id(draft.gate)), rests_on)
                 key = (finding.name, _between(self.text, finding.region), self._qualname(draft))
                 content = fingerprint(*key[:2], "", 0)
-                told = fingerprint(*key, seen[key])
-                findings.append(replace(finding, fingerprint=told, content=content, bundled=self._bundle))
+                told, within = fingerprint(*key, seen[key]), key[2].removeprefix("<module>")
+                findings.append(
+                    replace(finding, fingerprint=told, content=content, bundled=self._bundle, within=within)
+                )
                 seen[key] += 1
         return findings
 
