@@ -178,7 +178,7 @@ CLAIMS = (
             "return flash_attn_interface.flash_attn_func(x, x, x)",
             imports="import torch\nimport flash_attn_interface",
         ),
-        (("leak", "FlashAttention 3 is built for SM80 and SM90 and uses wgmma"),),
+        (("leak", "FlashAttention 3 is built for 8.x and 9.0 only"),),
     ),
     Claim(
         "FlashAttention 4 is impossible there: it has a path for 12.x",

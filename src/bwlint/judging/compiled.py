@@ -72,7 +72,7 @@ def refused(context: Context, code: Behind, given: Target, kept: Target) -> Iter
                 continue
             path = (*operation.path, *(test for test in operation.tests if context.tree.asks_target(module, test)))
             if given in context.tree.surely_compiled(module, path) and any(
-                module.path in headers.surely(source) and context.surely_emits(source, module, operation)
+                module.path in headers.surely(source) and context.emitted.surely(source, module, operation)
                 for source in code.sources
             ):
                 yield module, operation

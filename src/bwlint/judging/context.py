@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bwlint.chips import EVERY, ChipSet, TargetSet, group
 from bwlint.judging.evidence import Evidence, file_operations
 from bwlint.model.expr import Span
-from bwlint.model.facts import Carry, Gate, Module, Operation, Side, Use
+from bwlint.model.facts import Carry, Gate, Module, Side, Use
 from bwlint.sources.recorder import memory, read
 from bwlint.sources.search import Search
 from bwlint.world.builds import Builds, built
@@ -159,7 +159,7 @@ class Context:
         """What builds compile a file for; a header that none names, the files that include it and use a function."""
         own = self.builds.of(module)
         including = () if own else self.builds.including(module, self.tree.headers)
-        carries = (found for code, found in including if self.emits(code, module, function))
+        carries = (found for code, found in including if self.emitted.holds(code, module, function))
         return own or tuple(dict.fromkeys(one for found in carries for one in found))
 
     def named_above(self, module: Module) -> TargetSet:
@@ -170,17 +170,12 @@ class Context:
             self._named_above[module.path] = TargetSet.of() if is_open else TargetSet.union(map(built, carries))
         return self._named_above[module.path]
 
-    def emits(self, source: Module, home: Module, function: str) -> bool:
-        """Whether a function of a source's header may be compiled with it."""
+    @property
+    def emitted(self) -> Emitted:
+        """What is compiled with a source of its headers."""
         if self._emitted is None:
             self._emitted = Emitted(self.native)
-        return self._emitted.holds(source, home, function)
-
-    def surely_emits(self, source: Module, home: Module, operation: Operation) -> bool:
-        """Whether an operation of a source's header is compiled with it whatever its templates are made for."""
-        return self.emits(source, home, operation.qualname) and bool(
-            self._emitted and self._emitted.surely(source, home, operation)
-        )
+        return self._emitted
 
     def let_to(self, module: Module, at: Span, but: Judged | None = None) -> ChipSet:
         """Chips that the running program may take to a place of a file, whatever one of the gates around it says."""

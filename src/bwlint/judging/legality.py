@@ -338,7 +338,7 @@ def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Dra
     first, *others = found
     charge, chips = first.charge, first.charge.targets.chips
     severity, confidence, why = _level(next((one for one in found if not _is_trap(one)), first))
-    if severity == "warning" and not any(context.surely_emits(module, module, one.operation) for one in found):
+    if severity == "warning" and all(context.emitted.chosen(module, one.operation.qualname) for one in found):
         severity, why = "note", f"{why} Only an arm of `if constexpr` asks for it."
     mends = first.guarded and charge.severity == "error"  # what is slow is right behind its guard
     guard = _to_mend(context, module, first.operation) if mends else None

@@ -55,12 +55,18 @@ class Emitted:
 
     def surely(self, source: Module, home: Module, operation: Operation) -> bool:
         """Whether an operation of a function is compiled with a source whatever its templates are instantiated for."""
+        if not self.holds(source, home, operation.qualname):
+            return False
         last, decided = _last(operation.qualname), self._decided(home.path)
         if any(arm[:2] <= operation.at[:2] < arm[2:] for arm in decided.arms):
             return False
         if home.path != source.path:
             return not _WORD.fullmatch(last) or last in self._leading(source, sure=True)
-        return last not in decided.words
+        return not self.chosen(home, last)
+
+    def chosen(self, home: Module, qualname: str) -> bool:
+        """Whether only an arm of `if constexpr` asks for a function, in its own file."""
+        return _last(qualname) in self._decided(home.path).words
 
     def _decided(self, path: str) -> _Decided:
         if path not in self._decisions:

@@ -569,7 +569,7 @@ def _of_compiled(judged: Judged, out: ChipSet) -> Kept | None:
     if not both or not judged.owns_comparison or not _COMPILED.search(names):
         return None
     reason = f"This check stops at {plain(judged.core & _DATACENTER)} and keeps {called(out)} out."
-    return Kept(out, "note", "low", f"{reason} Triton compiles for 12.x too.")
+    return Kept(out, "warning", "medium", f"{reason} Triton compiles for 12.x too.")
 
 
 def _picks_small_shared(judged: Judged) -> bool:

@@ -123,7 +123,7 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
         place=DraftPlace(module=module, at=gate.leaf or gate.at, admitted=EVERY, certain=EVERY),
         severity="warning",
         confidence="medium",
-        message=f"Only an import is checked before {called(wrong)} {use} {reached(need.use.name, need.what)}.{lacks}",
+        message=f"Where it is installed, {called(wrong)} {use} {reached(need.use.name, need.what)}.{lacks}",
         label="shows that it is installed, and not that the chip runs it",
         advice=f"Use it on {plain(need.legal)} only, and the other path on {called(wrong)}.",
         related=related,
