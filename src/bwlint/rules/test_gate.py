@@ -32,7 +32,6 @@ from bwlint.world.libraries import PROOF, Need, called_after
 from bwlint.world.prepared import Prepared, tests
 
 RULE = RuleTraits("test-gate", explains=8)
-_SKIPPED = "the sibling is only skipped"
 _NEVER_RUN = "the test has not run there yet"
 _MADE_FOR = re.compile(rf"\b{words.said('made-for')}\b", re.I)
 _BY_NUMBER = re.compile(r"capabilit", re.I)
@@ -124,7 +123,7 @@ def _split(context: Context, judged: Judged) -> Iterator[Draft]:
     remedy = Remedy(
         "test",
         _letting_in(judged, missing),
-        evidence=evidence or _SKIPPED,
+        evidence=evidence or f"{plain(missing)} is only skipped",
         unsafe=_doubt(context, judged, missing, api),
     )
     yield replace(found, remedy=remedy)

@@ -33,7 +33,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             continue
         if one.name in memory_queries("call"):
             gives = f"raises {memory_error()}" if module.language == "python" else f"gives {no_answer('call')}"
-            goes_on = "and its handler gives the device up" if one.checked else "and nothing here handles it"
+            goes_on = "and its handler gives the device up" if one.checked else "and nothing here has another answer"
             says = f"On {called(wrong)} {one.name} {gives}, {goes_on}."
         elif one.name in memory_queries("table"):
             text = f"`{no_answer('table')}` as {one.name}"

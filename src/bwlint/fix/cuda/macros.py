@@ -28,7 +28,6 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|endif)\w*[^\n]*", re.M)
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 _COMMENT = re.compile(r"[ \t]*//[^\n]*\w")
 _MOST_FILES = 40
-_DOUBT = "nothing here shows that the sibling runs the code behind these macros"
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +178,8 @@ def _proof(job: Job, block: _MacroBlock, made: Sequence[tuple[Module, str, tuple
             if after.compiled(new, moved.path) - before.compiled(module, one.path) - legal(moved):
                 return NoFix(f"line {one.at[0]} of {name} does not assemble for {block.chip}")
     loaded = sorted({str(one) for one in shown.values()}) if all(shown.values()) else []
-    told = f"code for {loaded[0]} passes, and {block.chip} loads it as it is" if loaded else f"(unsafe: {_DOUBT})"
+    doubt = f"nothing here shows that {block.chip} runs the code behind these macros"
+    told = f"code for {loaded[0]} passes, and {block.chip} loads it as it is" if loaded else f"(unsafe: {doubt})"
     guarded = job.guarded
     may, must = (guarded.sets.may, guarded.sets.must) if guarded is not None else (NO_TARGET, NO_TARGET)
     return Proof(may.names, must.names, (may | block.like(may)).names, (must | block.like(must)).names, told)

@@ -36,7 +36,6 @@ _TENSOR_MEMORY = re.compile(r"tmem|tensor_?mem", re.I)
 _FAMILY_NAME = re.compile(words.families(_CONSUMER), re.I)
 _NOT_F = re.compile(rf"12\df\b[^.;]{{0,40}}?{words.said('left-out')}", re.I)
 _MAX_SLOTS = 40
-_UNPROVED = "nothing here shows that the sibling runs the code behind the check"
 _F_NAMES = "nothing here shows that the code behind the list compiles for the family target"
 _SAME = "both run the same instructions"
 _RUBIN = group("announced")
@@ -167,7 +166,7 @@ def other_family(context: Context, judged: Judged) -> Iterator[Draft]:
         message=f"This check names {plain(_B)} and leaves out {plain(_THOR)}, which has tcgen05 and tensor memory too.",
         label=judged.told(judged.gate.yes, core),
         advice="Check the family.",
-        remedy=Remedy("test", core | _THOR, evidence=_SAME, unsafe=_UNPROVED),
+        remedy=Remedy("test", core | _THOR, evidence=_SAME, unsafe=_unproved(_THOR)),
         compares=_B | _THOR,
     )
 
@@ -379,8 +378,12 @@ def _remedy(
         return Remedy("test", chips, evidence=said or "a test that runs on one of a family is to be tried on the other")
     doubt = doubt or _doubt(context, judged, severity, held) or _native_doubt(context, judged, test, missing)
     if doubt is None and said is None and judged.gate.kind != "table":  # of a row its fixer says what it may be
-        doubt = _UNPROVED if admitted else "the sibling is then kept from what it does today"
+        doubt = _unproved(lost) if admitted else f"{plain(lost)} is then kept from what it does today"
     return Remedy("test", chips, evidence=said or _SAME, unsafe=doubt)
+
+
+def _unproved(chips: ChipSet) -> str:
+    return f"nothing here shows that {plain(chips)} runs the code behind the check"
 
 
 def _native_doubt(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> str | None:

@@ -135,7 +135,7 @@ def _remedy(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) ->
         return NoFix(f"`{owner}` is named for one part alone: what runs on the family wants another wrapper")
     gained = _twins(guarded, held, lost) & guarded.sets.live
     targets = guarded.admitted | gained
-    only_errors = "the sibling only meets an error" if guarded.other.ends in ENDS else ""
+    only_errors = f"{plain(lost)} only meets an error" if guarded.other.ends in ENDS else ""
     shown = _loads_already(context, guarded, held, lost) or only_errors or served_elsewhere(context, guarded, gained)
     evidence = shown or _assembles(guarded, gained)
     return Remedy(
@@ -157,7 +157,7 @@ def _doubt(context: Context, guarded: Guarded, lost: ChipSet, twins: TargetSet, 
     carries = context.compiling(guarded.module)
     if carries and not lost <= runs_on(carries):
         return f"no build of this file makes what {plain(lost)} loads"
-    return None if evidence else "nothing here shows that the sibling runs the guarded code"
+    return None if evidence else f"nothing here shows that {plain(lost)} runs the guarded code"
 
 
 def _loads_already(context: Context, guarded: Guarded, held: ChipSet, lost: ChipSet) -> str:
