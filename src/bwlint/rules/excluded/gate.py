@@ -569,6 +569,9 @@ def _of_compiled(judged: Judged, out: ChipSet) -> Kept | None:
     if not both or not judged.owns_comparison or not _COMPILED.search(names):
         return None
     reason = f"This check stops at {plain(judged.core & _DATACENTER)} and keeps {called(out)} out."
+    written = {node.args[0] for node in walk(judged.gate.test) if node.op == "const"}
+    if any(written & {chip.major, chip.joined, 10 * chip.joined} for chip in out):
+        return Kept(out, "note", "low", f"{reason} Triton compiles for 12.x too.")  # somebody knew of them
     return Kept(out, "warning", "medium", f"{reason} Triton compiles for 12.x too.")
 
 
