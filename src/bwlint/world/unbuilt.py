@@ -118,7 +118,7 @@ def _is_open(folder: str, is_pattern: bool) -> bool:
     return folder == ".." or _HOLE in folder or ("*" in folder and not is_pattern)
 
 
-def _abilities(real: str) -> tuple[bool, bool]:
+def _look_for_abilities(real: str) -> tuple[bool, bool]:
     """Whether a Python file compiles, and whether it lists folders."""
     text = read_bytes(real)
     compiles, walks = (
@@ -127,10 +127,10 @@ def _abilities(real: str) -> tuple[bool, bool]:
     return compiles, walks
 
 
-_can, _ = once(_abilities, "abilities")
+_abilities, _ = once(_look_for_abilities, "abilities")
 
 
-def _named_in(real: str) -> tuple[NamedSource, ...]:
+def _look_for_names(real: str) -> tuple[NamedSource, ...]:
     """What a build names."""
     data = read_bytes(real)
     if isinstance(data, Unread):
@@ -141,15 +141,15 @@ def _named_in(real: str) -> tuple[NamedSource, ...]:
     return (*found, NamedSource(real, (), "*", anywhere=False)) if _WALKS.search(data) else tuple(found)
 
 
-_says, _ = once(_named_in, "named sources", disk.digest_of)
+_named_in_build, _ = once(_look_for_names, "named sources", disk.digest_of)
 
 
 def again(said: Read) -> str | None:
     """What an answer about a Python file or a build comes to now; None of any other."""
     kind, real, *_ = said
     if kind == "abilities":
-        return str(_can(real))
-    return disk.digest_of(_says(real)) if kind == "named sources" else None
+        return str(_abilities(real))
+    return disk.digest_of(_named_in_build(real)) if kind == "named sources" else None
 
 
 @dataclass(slots=True)
@@ -180,10 +180,10 @@ class _NamingTexts:
     def _read(self) -> Iterator[NamedSource]:
         for file in self.search.files("build"):
             if not _is_data(file.real):
-                yield from _says(file.real)
+                yield from _named_in_build(file.real)
         in_python = (found for suffix in _SUFFIXES for found in self.search.matches("python", suffix))
         for file, matches in groupby(in_python, key=itemgetter(0)):
-            compiles, walks = _can(file.real)
+            compiles, walks = _abilities(file.real)
             for _, match in matches:
                 yield from named(file.real, match, compiles=compiles, walks=walks)
 

@@ -73,27 +73,19 @@ def operations(tree: ast.Module, source: str) -> Iterator[Operation]:
     own = [node for node in tree.body if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))]
     places.append(_Asking(ast.Module(own, []), "<module>"))
     asked, bindings = _asked_for(places) if "nvidia-smi" in source else None, _bindings(tree)
-    is_probed = any(_probes(place, bindings) for place in places)
+    is_probed = any(place.probes(bindings) for place in places)
     for place in places:
-        at = (None if is_probed else place.called(bindings)) or (
-            place.read_as_number(asked) if asked is not None else None
-        )
+        raises = None if is_probed else place.called(bindings)
+        at = raises or (place.read_as_number(asked) if asked is not None else None)
         expected = at is None or place.knows or _expected(place, places)
         if expected:
             at = _given_up(place, places, bindings) or (place.left_out(asked) if asked is not None else None)
         if at is None or place.name in _CALLS:
             continue
         last = dotted(at.func).rpartition(".")[2] if isinstance(at, ast.Call) else ""
-        meant = bindings.get(last, last)
-        name = meant if meant in _CALLS else _column(at) or _TABLE
+        called = bindings.get(last, last)
+        name = called if called in _CALLS else _column(at) or _TABLE
         yield Operation("memory-query", name, span(at), qualname=place.qualname, checked=expected)
-
-
-def _probes(place: _Asking, bindings: Mapping[str, str]) -> bool:
-    """Whether something is asked under a handler, and its answer dropped: to see whether it is refused."""
-    dropped = (node.value for node in place.nodes if isinstance(node, ast.Expr) and id(node.value) in place.guarded)
-    names = (dotted(one.func).rpartition(".")[2] for one in dropped if isinstance(one, ast.Call))
-    return any(bindings.get(name, name) in _CALLS for name in names)
 
 
 def guarded(source: str, name: str) -> list[bool]:
@@ -182,6 +174,11 @@ class _Asking:
     def called(self, bindings: Mapping[str, str]) -> ast.expr | None:
         """The first call that raises and is not guarded."""
         return next((one for one in self.asks(bindings) if id(one) not in self.guarded), None)
+
+    def probes(self, bindings: Mapping[str, str]) -> bool:
+        """Whether it asks under a handler and drops the answer: to see whether the question is refused."""
+        dropped = {id(node.value) for node in self.nodes if isinstance(node, ast.Expr)}
+        return any(id(one) in dropped & self.guarded for one in self.asks(bindings))
 
     def left_out(self, asked: frozenset[str]) -> ast.expr | None:
         """The question to nvidia-smi of whose answer a row is skipped that has no number for the memory."""

@@ -26,6 +26,7 @@ from bwlint.model.kinds import ANSWERS, BRANCHES, LISTED
 from bwlint.model.naming import spoken
 from bwlint.rules.family_split.reasons import certified
 from bwlint.rules.family_split.weight import names_members
+from bwlint.rules.leak.bounds import numbered
 from bwlint.rules.leak.own_words import behind
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, answers_no, missing_row, refuses, refuses_others, table_name
@@ -306,7 +307,9 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
     if need is not None and out - need.legal:
         return None  # it would not work there
     if not _turned_away(judged):
-        named = _called_blackwell(context, judged, out) or _beside_hopper(judged, out) or _of_compiled(judged, out)
+        named = (
+            _called_blackwell(context, judged, out) or _beside_hopper(judged, out) or _of_compiled(context, judged, out)
+        )
         return named or _of_slow_path(context, judged, out)
     if need is not None and need.hops:
         hop = need.hops[-1]
@@ -530,7 +533,7 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     an_arm_each = judged.gate.kind == "condition" and not judged.denies and refuses(judged.other)
     if judged.core & _DATACENTER and judged.core & _HOPPER and an_arm_each and not judged.other.rest:
         return Kept(out, "note", "low", f"Each generation has a case here. An error is raised for {called(out)}.")
-    return _of_compiled(judged, out)
+    return _of_compiled(context, judged, out)
 
 
 def _goes_over_nvlink(judged: Judged) -> bool:
@@ -562,17 +565,17 @@ def _of_missing_row(judged: Judged, out: ChipSet) -> Kept | None:
     return Kept(out, "warning", "medium", reason)
 
 
-def _of_compiled(judged: Judged, out: ChipSet) -> Kept | None:
+def _of_compiled(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """9.0 and 10.x, and what is named for a compiler behind it that has all chips."""
     both = judged.admitted & _DATACENTER and judged.admitted & (_HOPPER | _AMPERE)
     names = f"{judged.names} {' '.join(judged.mentioned)}"
     if not both or not judged.owns_comparison or not _COMPILED.search(names):
         return None
     reason = f"This check stops at {plain(judged.core & _DATACENTER)} and keeps {called(out)} out."
-    written = {node.args[0] for node in walk(judged.gate.test) if node.op == "const"}
-    if any(written & {chip.major, chip.joined, 10 * chip.joined} for chip in out):
-        return Kept(out, "note", "low", f"{reason} Triton compiles for 12.x too.")  # somebody knew of them
-    return Kept(out, "warning", "medium", f"{reason} Triton compiles for 12.x too.")
+    reason += " Triton compiles for 12.x too."
+    return (
+        Kept(out, "note", "low", reason) if numbered(context, judged, out) else Kept(out, "warning", "medium", reason)
+    )
 
 
 def _picks_small_shared(judged: Judged) -> bool:

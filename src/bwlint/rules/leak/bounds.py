@@ -44,7 +44,7 @@ def bounded(
     if side is judged.gate.no and _names_each(judged):
         gone = wrong  # nobody asks for more names in a list of those that are kept out
     chips = judged.core - gone if side is judged.gate.yes else judged.core | gone
-    if doubt is not None and judged.gate.kind != "list" and _numbered(context, judged, wrong):
+    if doubt is not None and judged.gate.kind != "list" and numbered(context, judged, wrong):
         return NoFix(f"this check names {plain(wrong)} by number: decide whether that is meant")
     other = judged.gate.no if side is judged.gate.yes else judged.gate.yes
     # who asks a predicate decides what becomes of its no: `fix` looks there
@@ -67,7 +67,7 @@ def _names_each(judged: Judged) -> bool:
     return bool(asked) and all(operator in ("==", "in") for operator in asked)
 
 
-def _numbered(context: Context, judged: Judged, chips: ChipSet) -> bool:
+def numbered(context: Context, judged: Judged, chips: ChipSet) -> bool:
     """Whether a test writes some of the chips down by their numbers."""
     asked = [one for one in operands(judged.gate.test) if context.tree.value(judged.module, one).device]
     of_device = asked or [judged.gate.test]  # 12 in `cuda_at_least(12, 8)` is no chip
@@ -85,7 +85,7 @@ def _handed_on(context: Context, judged: Judged, side: Side, chips: ChipSet) -> 
     for one in later if judged.module.language == "cuda" else ():
         denied, yes = refuses(one.gate.yes), one.core & chips
         arm, taken = (one.gate.no, chips - yes) if denied else (one.gate.yes, yes)
-        known = _numbered(context, one, taken) or context.evidence.works(one.module, arm) is not None
+        known = numbered(context, one, taken) or context.evidence.works(one.module, arm) is not None
         if taken and not known and not refuses(arm):
             run = f"{plain(taken)} would then run the branch at line {one.at.line}"
             return NoFix(f"{run}, and nothing shows that it works there: add a branch for {them(taken)}")
