@@ -60,6 +60,11 @@ def split_of(folder: Path, files: dict[str, str]) -> tuple[str, str]:
             "gives `mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32` as the reason, which 12.1 has too",
         ),
         (
+            "if cap in [(8, 9), (12, 0)]:\n    from lib import attention_triton as attention\n"
+            "else:\n    from lib import attention\n",
+            "Triton compiles `attention_triton` for the chip it runs on (m.py:5)",
+        ),
+        (
             LIST.format("if arch not in self.admissible_archs:\n            raise ValueError(self.admissible_archs)"),
             "`admissible_archs` is read for an error and for nothing else (m.py:8)",
         ),
@@ -89,6 +94,8 @@ def test_safe(tmp_path: Path, text: str, words: str) -> None:
         "# tcgen05.mma.cta_group::1.kind::f16 is missing\nif cap in [(8, 9), (12, 0)]:\n    FP8 = True\n",
         "# uses torch.cuda.get_device_capability\nif cap in [(8, 9), (12, 0)]:\n    FP8 = True\n",
         "if cap == (12, 1):\n    run()\nelse:\n    other()\n",
+        "if cap == (12, 0):\n    run()\nelse:\n    attention_triton()\n",
+        "if cap == (12, 0):\n    tritonllm_gemm()\nelse:\n    other()\n",
         "TARGET = 'sm_120a'\nif cap != (12, 0):\n    raise RuntimeError('no')\n",
         "if cap == (12, 0) and version < 3:\n    run()\n",
         "if cap == (12, 0) and flags < 3:\n    raise RuntimeError('old')\n",

@@ -22,6 +22,7 @@ from bwlint.judging.siblings import Admission, asking, built_without
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Gate, Hop, Module, Side
 from bwlint.model.kinds import ANSWERS, LISTED
+from bwlint.model.naming import called_by, compiled_by_triton
 from bwlint.readers.exact_names import exact_names, in_literals, owners
 from bwlint.sources.read import SourceText
 from bwlint.sources.search import Hit
@@ -158,10 +159,21 @@ def _reason_holds(context: Context, parted: Parted) -> str | None:
     return None
 
 
+def _compiled_there(_: Context, parted: Parted) -> str | None:
+    """What is behind the gate is named for a compiler that compiles for the device at hand."""
+    judged = parted.judged
+    uses = (use for use in judged.working.uses if use.is_a("call", "import"))
+    found = next((use for use in uses if compiled_by_triton(use.name)), None)
+    if found is None:
+        return None
+    return f"Triton compiles `{called_by(found.name)}` for the chip it runs on ({_here(judged, found.at)})"
+
+
 _GROUNDS: tuple[Callable[[Context, Parted], str | None], ...] = (
     _refused,
     _admitted,
     _behind,
+    _compiled_there,
     _only_for_errors,
     _named_for_family,
     _reason_holds,
