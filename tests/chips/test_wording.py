@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bwlint.chips import ChipSet, group
-from bwlint.chips.wording import lacking, reached, sentence
+from bwlint.chips.wording import failing, reached, sentence
 
 TWELVES, SECOND = group("consumer-blackwell"), group("second-consumer")
 
@@ -13,20 +13,21 @@ TWELVES, SECOND = group("consumer-blackwell"), group("second-consumer")
 @pytest.mark.parametrize(
     ("kind", "what", "chips", "said"),
     [
-        ("operation", "wgmma", TWELVES, " 12.x do not have it."),
-        ("operation", "tcgen05 and tensor memory", SECOND, " 12.1 has neither."),
-        ("library", "a kernel of SageAttention (wgmma)", TWELVES, " 12.x do not support it."),
-        ("library", "a layout for the scatter and its loads", SECOND, " 12.1 does not support it."),
-        # these say for whom they are
-        ("library", "trtllm-gen, shipped as cubins for 10.x only", TWELVES, ""),
-        ("library", "DeepGEMM, which has none for 12.x", TWELVES, ""),
+        ("operation", "wgmma", TWELVES, " 12.x do not have it: it does not compile there."),
+        ("operation", "tcgen05 and tensor memory", SECOND, " 12.1 has neither: it does not compile there."),
+        ("library", "a kernel of SageAttention (wgmma)", TWELVES, " It fails on 12.x."),
+        ("library", "a layout for the scatter and its loads", SECOND, " It fails on 12.1."),
+        ("library", "trtllm-gen, shipped as cubins for 10.x only", TWELVES, " It fails on 12.x."),
+        ("library", "DeepGEMM, which has none for 12.x", TWELVES, " It fails on 12.x."),
+        # these say what becomes of it
         ("gate", "code that refuses 12.x", TWELVES, ""),
-        ("build", "code that is compiled for sm_90a only", TWELVES, ""),
+        ("library", "PyTorch's FlashAttention 3, which refuses all but 9.0", TWELVES, ""),
+        ("build", "code that is compiled for sm_90a only", TWELVES, " A launch on 12.x finds no kernel."),
         ("name", "this attention backend", TWELVES, ""),
     ],
 )
-def test_lacking(kind: str, what: str, chips: ChipSet, said: str) -> None:
-    assert lacking(kind, what, chips) == said
+def test_failing(kind: str, what: str, chips: ChipSet, said: str) -> None:
+    assert failing(kind, what, chips) == said
 
 
 @pytest.mark.parametrize(

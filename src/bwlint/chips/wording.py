@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from bwlint.chips import ChipSet, group
 
 _FEW = 4
+_SAYS_HOW = re.compile(r"refuses|raises|asserts|ends in an error|does not support")
 # Names of kernels run to hundreds of letters; --kernels and JSON have them whole.
 _LONGEST = 64
 
@@ -84,13 +86,16 @@ def _says(name: str, what: str) -> bool:
     return " " in name and name.lower().replace(" ", "-") in what
 
 
-def lacking(kind: str, what: str, chips: ChipSet) -> str:
-    """That chips lack it, as one more sentence: " 12.x have neither."; "" where `what` says for whom it is."""
-    said = kind not in ("operation", "library") or (kind == "library" and (" only" in what or ", which " in what))
-    if said or does(what) != f"uses {what}":
-        return ""
-    verb = f"{'does' if len(chips) == 1 else 'do'} not {'have' if kind == 'operation' else 'support'} it"
-    return f" {plain(chips)} {f'{have(chips)} neither' if kind == 'operation' and ' and ' in what else verb}."
+def failing(kind: str, what: str, chips: ChipSet) -> str:
+    """What becomes of it on chips, as one more sentence: " 12.x have neither: it does not compile there."; "" where
+    `what` says so. `kind` is one of `world.proofs.RANK`.
+    """
+    if kind == "operation" and does(what) == f"uses {what}":
+        lack = f"{have(chips)} neither" if " and " in what else f"{'does' if len(chips) == 1 else 'do'} not have it"
+        return f" {plain(chips)} {lack}: it does not compile there."
+    if kind == "build":
+        return f" A launch on {plain(chips)} finds no kernel."
+    return f" It fails on {plain(chips)}." if kind == "library" and not _SAYS_HOW.search(what) else ""
 
 
 def marked(chips: ChipSet) -> str:

@@ -339,7 +339,7 @@ def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Dra
     charge, chips = first.charge, first.charge.targets.chips
     severity, confidence, why = _level(next((one for one in found if not _is_trap(one)), first))
     if severity == "warning" and all(context.emitted.chosen(module, one.operation.qualname) for one in found):
-        severity, why = "note", f"{why} Only an arm of `if constexpr` asks for it."
+        severity, why = "note", f"{why} It is compiled only where an `if constexpr` picks it."
     mends = first.guarded and charge.severity == "error"  # what is slow is right behind its guard
     guard = _to_mend(context, module, first.operation) if mends else None
     shown = found if guard else others

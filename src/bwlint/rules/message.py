@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import Mention, from_generation, mentioned
-from bwlint.chips.wording import called, kib, only, plain, sentence, them
+from bwlint.chips.wording import called, kib, only, plain, sentence, shortened, them
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -36,6 +36,7 @@ _BACKEND = re.compile(r"[A-Za-z][\w.-]+")
 _OF_THE_READER = re.compile(r"\b(?:is|are) not supported (?:on|by) (?:this|your|the current) \w+", re.I)
 """A text that refuses a device for lack of a chip that it names: "SM100 is not supported on this device"."""
 _HOPPER = 90
+_QUOTED = 40
 _FOR_NOBODY = "the reason of the skip names other chips"
 
 
@@ -197,15 +198,22 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
             return  # the predicate is mended, and the text with it
         _, need, wrong = behind
         if need.strength == PROOF and need.kind in ("operation", "library") and wrong & said.named:
-            message = f"This text promises {called(wrong & said.named)}. {sentence(need.use.name, need.what)}."
+            behind_it = sentence(need.use.name, need.what)
+            message = f"{_quoted(text)} promises {called(wrong & said.named)}. {behind_it}."
             found = _draft(judged, text, message, f"Name {plain(need.legal)}.")
             yield replace(found, claims=(claimed(need, judged.module, wrong & said.named),))
             return
     bound = next(own_words.open_bound(context, judged), None) if said.open_ended else None
     if bound is not None:
-        message = f"This text promises {called(context.targets)}, but the code behind the check is named for 10.x."
+        message = (
+            f"{_quoted(text)} promises {called(context.targets)}, but the code behind the check is named for 10.x."
+        )
         found = _draft(judged, text, message, "Name the chips that the code was written for.")
         yield replace(found, claims=bound.claims)
+
+
+def _quoted(text: Prose) -> str:
+    return f'"{shortened(text.text, _QUOTED)}"'
 
 
 def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> Iterator[Draft]:

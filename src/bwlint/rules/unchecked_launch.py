@@ -43,8 +43,9 @@ def _draft(one: Asked, over: ChipSet, size: int, claimed: Claimed) -> Draft:
         severity="warning" if loud else "note",
         confidence="high" if over else "medium" if ours else "low",
         message=(
-            "This call's status is not checked. If it asks for more shared memory than the chip allows a block, the"
-            " kernel does not run. Its output keeps old data, and a later synchronize returns success."
+            "The status of this request for shared memory is not checked. If it asks for more than the chip allows a"
+            " block (12.x: 99 KiB), the kernel does not run. Its output keeps old data, and a later synchronize returns"
+            " success."
         ),
         label="the status is dropped",
         advice="Check the status of this call, and cudaGetLastError() after the launch.",

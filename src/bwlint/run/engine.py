@@ -395,7 +395,7 @@ def _weighed(judged: Judged, drafts: Iterable[Draft]) -> Iterator[Draft]:
         if judged.sets.guessed or not judged.sets.decided:
             draft = replace(draft, confidence=_LESS[draft.confidence])
         if judged.sets.toolkit:
-            draft = replace(draft, label=f"{draft.label} (if its checks of the CUDA version pass)")
+            draft = replace(draft, label=f"{draft.label} if its checks of the CUDA version pass")
         yield draft
 
 
@@ -411,12 +411,12 @@ def _as_lesser(context: Context, native: Native, module: Module, drafts: Sequenc
     if all(draft.severity == "note" for draft in drafts):
         return drafts
     if native.unbuilt.holds(module.path):
-        says = "(no build of the project compiles this file)"
+        says = "no build of the project compiles this file"
     elif vendored(context, module):
-        says = "(a copy of another project's file, by its folder)"
+        says = "a copy of another project's file, by its folder"
     else:
         return drafts
-    return [replace(draft, severity="note", label=f"{draft.label} {says}") for draft in drafts]
+    return [replace(draft, severity="note", label=f"{draft.label}; {says}") for draft in drafts]
 
 
 def _at_origins(context: Context, module: Module, drafts: Sequence[Draft]) -> list[Draft]:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from bwlint.chips import EVERY, NONE, ChipSet, frameworks, words
 from bwlint.chips.mentions import mentioned
+from bwlint.chips.wording import plain
 from bwlint.evaluate.names import DEVICE
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Gate, Module, Side
@@ -90,8 +91,9 @@ class Judged:
             return f"{says} {found}"
         if self.is_declared:
             return f"declared for {found}"
-        if self.gate.kind == "helper-call" or (self.gate.kind == "skipif" and self._is_a_mark):
-            return f"stops {found}" if refuses(side) else f"lets {found} through"
+        other = self.gate.no if side is self.gate.yes else self.gate.yes
+        if self.gate.kind == "helper-call" or (self.gate.kind == "skipif" and self._is_a_mark) or refuses(other):
+            return f"stops {found}" if refuses(side) else f"lets {plain(found)} through"
         return f"{'true' if (side is self.gate.yes) != self._turned else 'false'} on {found}"
 
     @property

@@ -151,7 +151,7 @@ def test_never_to_another_arm_that_is_not_for_them(project: Project) -> None:
     )
     found = project({"kernels.py": KERNELS, "user.py": source})
     assert found.fixes("leak") == []
-    assert found.refusals("leak") == ["the other branch is not for 12.x either: add a branch or an error for them"]
+    assert found.refusals("leak") == ["neither branch is for 12.x: add one, or an error"]
 
 
 TOLD = "import torch\n\nfrom kernels import kernel\n\n\ndef run():\n"

@@ -581,7 +581,7 @@ import torch
 capability = torch.cuda.get_device_capability()
 # {}
 if capability in [(8, 9), (12, 0)]:
-    from attention import triton_attention as attention
+    from attention import small_attention as attention
 else:
     from attention import attention
 """

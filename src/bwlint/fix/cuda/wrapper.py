@@ -23,7 +23,7 @@ def mend(job: Job) -> Fix | NoFix:
         return NoFix("a use of the wrapper is not found again")
     before, after = guarded.sets, family.sets
     proof = Proof(before.may.names, before.must.names, after.may.names, after.must.names, job.remedy.evidence)
-    return Fix("safe", "family", f"Wrap it for the family: write `{name}`", edits, proof)
+    return Fix("safe", "family", f"Write `{name}` in place of `{wrapper.name}`", edits, proof)
 
 
 def _renamed(texts: Texts, place: RelatedSpan, old: str, new: str) -> tuple[Edit, ...]:

@@ -74,7 +74,7 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
     if any(node.op == "attr" and node.args[1] == "param" for node in walk(judged.gate.test)):
         return NoFix("this skips one value of a fixture's parameter only: add a skip to the tests that use the fixture")
     if _known_to_fail(job, place):
-        return NoFix("a failure is expected here, for a reason of its own: skip these chips in another check")
+        return NoFix("this marks an expected failure (xfail): skip these chips in a check of their own")
     there = decider(job, place) if isinstance(change, WantedChange) and change.kind == "bound" else None
     for one in (there, place, None) if there is not None else (place, None):
         found = _bound(job, judged, one or judged, doubt, beside=one is None)

@@ -129,7 +129,7 @@ def unproved(job: Job, judged: Judged, origin: Judged, gone: ChipSet) -> str | N
     """A caller that a bound might cut off from what works today; None where all callers reach code that fails."""
     users, answers = list(askers(job, judged, origin)), is_global(judged.gate)
     if answers and not _is_known(job, judged, users):
-        return f"`{judged.gate.name}` may be asked where nothing here looks"
+        return f"callers of `{judged.gate.name}` outside of what was read get another answer"
     for user in users[1:] if answers else users:
         if user.in_test and user.denies and user.sets.core - user.sets.must:
             return f"{place(user)} skips under another condition too, and without it {plain(gone)} come there"
@@ -141,7 +141,7 @@ def unproved(job: Job, judged: Judged, origin: Judged, gone: ChipSet) -> str | N
         if syntax is not None and _nothing_works(job, user, syntax, gone):
             continue
         if syntax is None or not all(any(surely(run, at, user.gate.at) for at in fails) for run in _runs(syntax, user)):
-            return f"some of the code behind {place(user)} may work on {plain(gone)}, which would no longer get there"
+            return f"this keeps {plain(gone)} from all of {place(user)}, and some of it may work there"
     return None
 
 

@@ -343,8 +343,8 @@ class _BuildFile:
                 built,
                 severity="warning" if sure else "note",
                 confidence="medium",
-                message=f"This {verb} {_listed(mine)} and no target of {called(missing)}. A build for "
-                f"{plain(missing)} is left out.",
+                message=f"This {verb} {_listed(mine)} and no target of {called(missing)}. "
+                f"{_drops(built.carry, missing)}",
                 label=f"no {plain(missing)} here",
                 advice=f"Accept {names} too, unless the code is meant for {marked(present)} only.",
                 claim=_left_out(verb, group_of, present, missing),
@@ -376,7 +376,8 @@ class _BuildFile:
                 built,
                 severity="note",
                 confidence="low",
-                message=f"This accepts {_listed(mine)} and not {_listed(lacking)}, so a build for those is left out.",
+                message=f"This accepts {_listed(mine)} and not {_listed(lacking)}. "
+                "A build that asks for those loses them.",
                 label=f"no {_listed(lacking)} here",
                 advice=f"Accept {_listed(lacking)} too.",
                 claim=claims.other(f"no name that is accepted is {_listed(lacking)}", _own_chips(lacking)),
@@ -431,7 +432,7 @@ class _BuildFile:
         elif built.carry.sources:
             evidence, unsafe = "", f"nothing here shows that its sources work on {plain(missing)}"
         if not exact:
-            enough = f"a build for {plain(present)} without a suffix loads on {plain(missing)} too"
+            enough = f"{plain(missing)} loads a plain build for {plain(present)}, too: only who asks for its name loses"
             if not (unsafe or self._offered(built, missing)):
                 return NoFix(enough)
             unsafe = unsafe or enough
@@ -603,8 +604,8 @@ class _BuildFile:
         accepts = built.carry.kind == "filter"
         last = _spelled(built.carry, [highest.chip], highest.suffix)
         message = f"This build names {last} only." if alone else f"This list ends at {last}."
-        lost = "A build for {} is left out." if accepts else "It makes no cubin and no PTX that {} can load."
-        message += f" {lost.format(called(asked))}"
+        lost = f"It makes no cubin and no PTX that {called(asked)} can load."
+        message += f" {_drops(built.carry, asked) if accepts else lost}"
         message += f" {INERT}" if decided else ""
         yield self._draft(
             expected.place if expected else built,
@@ -834,13 +835,13 @@ class _BuildFile:
         if not meant or not here & lacking or built.carry.is_a("gencode", "request"):
             return
         wrong = [target for target in built.sass if target.loads_on() & here]
-        message = f"This offers {_listed(wrong)} to `{sources[0]}`, which is named for {plain(meant)}."
+        message = f"This builds `{sources[0]}` for {_listed(wrong)} too. By its name it is for {plain(meant)}."
         broken = self._does_not_compile(built, wrong, meant)
         found = self._draft(
             built,
             severity="warning" if broken else "note",
             confidence="medium",
-            message=f"{message} {broken}" if broken else message,
+            message=f"{message} {broken or 'If it uses tcgen05, that fails.'}",
             label=f"reaches {plain(here)}",
             advice=f"Drop {_listed(wrong)} unless the source has a path without tcgen05.",
             claim=claims.need(
@@ -949,6 +950,14 @@ def _is_too_old(said: str, target: Target) -> bool:
     """Whether a `.version` of PTX came before a target; what is filled in is not known."""
     first = first_isa(target)
     return bool(_ISA.fullmatch(said)) and first is not None and tuple(map(int, said.split("."))) < first
+
+
+def _drops(carry: Carry, chips: ChipSet) -> str:
+    """What becomes of a build for chips that a list or a condition does not name."""
+    if carry.refuses:
+        return f"A build that asks for {called(chips)} stops here."
+    lost = "goes without the code behind it" if carry.kind == "match" else "loses that target"
+    return f"A build that asks for {plain(chips)} {lost}."
 
 
 def _left_out(verb: str, together: _Together, present: ChipSet, missing: ChipSet) -> Claim:

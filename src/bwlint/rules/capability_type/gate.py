@@ -78,7 +78,8 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
             severity="note",
             confidence="low",
             message=(
-                "This range over an ordered architecture enum admits every name sorted in between, whatever its family."
+                "This range goes by the order of names in an enum."
+                " A name that is added in between passes, whatever its family."
             ),
             label=judged.told(judged.gate.yes, judged.core),
             advice="Use `is_family_of`.",

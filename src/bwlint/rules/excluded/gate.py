@@ -41,7 +41,7 @@ _DATACENTER = group("datacenter-blackwell")
 _NAMED_TO_REFUSE = group("after-datacenter")
 _B200 = group("first-blackwell")
 _ANNOUNCED = group("announced") | group("renamed")
-_SMALL_PARTS = "This check picks chips with 99 KiB of shared memory a block, but not 12.x. They have 99 KiB too."
+_SMALL_PARTS = "This check picks chips with 99 KiB of shared memory a block. 12.x take the other path, though they have 99 KiB too."
 _OPEN = "If you have run this code on 12.x, let 12.x in. Otherwise leave the check, with a comment that says why."
 _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
@@ -513,7 +513,7 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     if judged.other.ends == "raise":
         keeps = f"This check stops {called(out)} with an error{f' in `{name}`' if name else ''}"
     if judged.gate.kind == "list":
-        keeps = f"This list leaves {called(out)} out"
+        keeps = f"This list turns {called(out)} away"
     if small and any(out <= from_generation(text.text) for text in judged.other.texts):
         reason = f"{keeps}, but its text promises newer chips. {_are_alike(small, out)}"
         return Kept(out, "warning", "medium", reason, repeated=True)
@@ -701,7 +701,7 @@ def _remedy(judged: Judged, kept: Kept) -> Remedy | NoFix:
         return NoFix(kept.unmended or asked)
     chips = one.core - out if one.denies and not kept.arm else one.core | out
     told = f"the code for {plain(one.core if kept.arm else one.admitted)} here is for {plain(out)} too"
-    evidence, unsafe = (kept.reason, None) if kept.proved else (told, "nothing here has run there")
+    evidence, unsafe = (kept.reason, None) if kept.proved else (told, f"run it on {plain(out)} first")
     return Remedy("admit", chips, evidence=evidence, unsafe=unsafe, at=one.at if kept.arm else None)
 
 

@@ -45,7 +45,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         confidence="high" if proved else "medium" if refused else "low",
         message=(
             f"This guard compiles for {plain(guarded.chips)} and leaves {called(out)} out."
-            + (f" On {plain(out)} the code runs into the error instead." if refused else "")
+            + f" On {plain(out)} {'the code runs into the error instead' if refused else 'it compiles to nothing'}."
             + (f" {plain(out)} {have(out)} `{short(proved[0])}` too." if proved else "")
         ),
         label=f"compiles to {'the error' if refused else 'nothing'} for {out}",

@@ -341,7 +341,8 @@ def _said(cut: Cut) -> str:
         return f"{_answer(gate)} raises on {called(raising)} and not on {marked((cut.test | cut.missing) - raising)}"
     off = cut.switched_off
     if off and gate.kind not in ANSWERS:
-        return f"This check switches a feature off on {marked(off)} and not on {called((cut.test | cut.missing) - off)}"
+        feature = f"`{gate.name}`" if gate.name else "a feature"
+        return f"This check switches {feature} off on {marked(off)} and not on {called((cut.test | cut.missing) - off)}"
     if cut.refused and gate.kind not in ANSWERS:
         return f"This check turns away {left_out} and takes {taken}"
     return f"{_answer(gate)} is true on {marked(cut.test)} and false on {called(cut.missing)}"

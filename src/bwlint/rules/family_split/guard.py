@@ -24,7 +24,10 @@ _SAME = "Both have the same instructions."
 _EXACT_WRAPPER = re.compile(r"(?:^|_)(?:only|exact)(?:_|$)|(?:Only|Exact)(?![a-z])")
 _CONVERTS = re.compile(frameworks.piece("converts"))
 _MACROS = frozenset({"macro", "defined"})
-ENDS = {"raise": "stops at the error beside it.", "exit": "passes, and its code runs into the error beside it."}
+ENDS = {
+    "raise": "stops with the error beside it.",
+    "exit": "succeeds, and the kernel stops at run time with the error beside it.",
+}
 UNUSED = "Nothing here is wrapped in"
 
 

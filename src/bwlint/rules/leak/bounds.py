@@ -52,7 +52,7 @@ def bounded(
         apart = not other.rest or side.ends_in("return", "continue")
         exact = bool(judged.on(other)) and judged.on(other) <= _OWN_KIND and not other.empty
         if apart and (exact or _is_for_others(context, judged.module, other, gone & context.targets)):
-            return NoFix(f"the other branch is not for {plain(wrong)} either: add a branch or an error for them")
+            return NoFix(f"neither branch is for {plain(wrong)}: add one, or an error")
         if (said := _handed_on(context, judged, other, gone & context.targets)) is not None:
             return said
         doubt = doubt or f"{plain(gone)} may need another code path once this check keeps them out"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.chips.wording import called, does, lacking, listed, plain, them
+from bwlint.chips.wording import called, does, failing, listed, plain, them
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
@@ -195,12 +195,12 @@ def _draft(context: Context, judged: Judged, owner: str, admitted: ChipSet, proo
     least = function is not None and _is_number(function)
     others = (one for one, _ in context.evidence.methods(judged.module, owner) if is_asked(one) and one != name)
     where = f"at the top of `{one}`" if (one := next(others, "")) else "where it is used"
-    uses, lacks = f"`{owner}` {does(proof.what)}", lacking(proof.kind, proof.what, wrong)
+    uses, fails = f"`{owner}` {does(proof.what)}", failing(proof.kind, proof.what, wrong)
     return Draft(
         place=DraftPlace.of_gate(judged),
         severity="warning",
         confidence="medium",
-        message=f"`{owner}.{name}` accepts {called(wrong)}, but {uses}.{lacks}",
+        message=f"`{owner}.{name}` accepts {called(wrong)}, but {uses}.{fails}",
         label=f"met by {plain(admitted)}" if least else judged.told(judged.working, admitted),
         advice=f"A minimum keeps no later chip out. Raise an error for all but {right} {where}." if least else returned,
         legal=proof.legal,

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, siblings, words
 from bwlint.chips.mentions import OPEN_ENDED, mentioned
-from bwlint.chips.wording import called, does, its, lacking, plain, reached, refused_but, sentence, them
+from bwlint.chips.wording import called, does, failing, its, plain, reached, refused_but, sentence, them
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
@@ -233,7 +233,7 @@ def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
         return f"Skip it on {refused_but(need.legal, 'all chips')}."
     right = plain(need.legal & judged.on(side) or need.legal)  # of those that come there today
     if judged.falls_short_of(side):
-        return f"Give {called(wrong)} a branch or an error of {its(wrong)} own. The branch taken now works on {right}."
+        return f"Give {called(wrong)} a branch or an error of {its(wrong)} own. Keep the branch taken now for {right}."
     if judged.is_declared:
         bound = f"Declare {right} only"
     else:
@@ -248,17 +248,17 @@ def said(subject: str, need: Need, wrong: ChipSet, *, short: bool = False) -> st
         admits = f"{subject} is false on {called(wrong)}" if short else f"{subject} lets {called(wrong)} in"
         told = does(need.what)
         by_name = f"By its name `{named}`, the code {told}." if told.startswith("uses ") else f"`{named}` {told}."
-        return f"{admits}. {by_name}"
+        return f"{admits}. {by_name}{f' If so, it fails on {plain(wrong)}.' if told.startswith('uses ') else ''}"
     where = need.where.partition("<")[0]
     last = named if where.rpartition(".")[2] in ("", "__init__", named) else where
     further = f"`{named}` and on to " if last != named else ""
-    lacks = lacking(need.kind if need.strength == PROOF else "name", need.what, wrong)
+    fails = failing(need.kind if need.strength == PROOF else "name", need.what, wrong)
     leads = (
         f"is false on {called(wrong)}. The other branch takes {them(wrong)}"
         if short
         else f"lets {called(wrong)} through"
     )
-    return f"{subject} {leads} to {further}{reached(last, need.what)}.{lacks}"
+    return f"{subject} {leads} to {further}{reached(last, need.what)}.{fails}"
 
 
 def only_imported(judged: Judged, need: Need) -> bool:

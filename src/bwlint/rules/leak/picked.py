@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from bwlint.chips import NONE, ChipSet
-from bwlint.chips.wording import called, lacking, plain, sentence
+from bwlint.chips.wording import called, failing, plain, sentence
 from bwlint.evaluate.objects import ClassValue, FunctionValue, Instance, LambdaValue, PartialValue
 from bwlint.evaluate.values import CHIPS, Ref, Unknown
 from bwlint.judging.chosen import Elsewhere, chooser
@@ -152,12 +152,12 @@ def _draft(found: _Picked) -> Draft:
     name = need.use.name.rpartition(".")[2]
     related = [_at_call(found)]
     related += [RelatedSpan(hop, hop.at, hop.text) for hop in need.hops]
-    lacks = lacking(need.kind, need.what, wrong)
+    fails = failing(need.kind, need.what, wrong)
     return Draft(
         place=DraftPlace(module=found.module, at=found.at, admitted=found.chips, certain=found.chips),
         severity="note" if found.in_vain else "warning",
         confidence="high" if need.hops else "medium",
-        message=f"This picks `{need.use.name}` for {called(wrong)}. {sentence(name, need.what)}.{lacks}",
+        message=f"This picks `{need.use.name}` for {called(wrong)}. {sentence(name, need.what)}.{fails}",
         label=f"picks `{name}` on {found.chips}",
         advice=f"Pick it for {plain(need.legal)} only. Give {called(wrong)} another kernel or an error.",
         legal=need.legal,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet
-from bwlint.chips.wording import called, its, lacking, plain, reached, sentence
+from bwlint.chips.wording import called, failing, its, plain, reached, sentence
 from bwlint.judging import claims
 from bwlint.judging.aside import aside, for_another_vendor, vendored
 from bwlint.judging.callers import may_ask
@@ -68,7 +68,7 @@ def _draft(context: Context, module: Module, node: Node) -> Draft | None:
     chips, name = called(context.targets), called_by(use.name)
     code = f"{chips} code of {its(context.targets)} own"
     says = f"`{name}` does not work on {plain(context.targets)}"
-    lacks = lacking(proof.kind, proof.what, context.targets - proof.legal)
+    fails = failing(proof.kind, proof.what, context.targets - proof.legal)
     hops = (RelatedSpan(hop, hop.at, hop.text) for hop in proof.hops[1:])
     others = (one for one in calls if one.at != use.at and one.sure and _fails(context, module, one))
     return Draft(
@@ -76,7 +76,7 @@ def _draft(context: Context, module: Module, node: Node) -> Draft | None:
         severity="warning",
         confidence="medium",
         legal=proof.legal,
-        message=f"Nothing checks the chip on the way to {reached(name, proof.what)}.{lacks}",
+        message=f"Nothing checks the chip on the way to {reached(name, proof.what)}.{fails}",
         label="runs on every chip",
         advice=f"Check for {plain(proof.legal)} first. Raise a clear error, or give {code}.",
         related=(*hops, *(RelatedSpan(module, one.at, f"`{called_by(one.name)}` too") for one in others)),
@@ -114,7 +114,7 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
     if not wrong or not _works(context, module, gate.no, wrong):
         return None
     use = "uses" if len(wrong) == 1 else "use"
-    lacks = lacking(need.kind, need.what, wrong)
+    fails = failing(need.kind, need.what, wrong)
     used = RelatedSpan(module, need.use.at, sentence(need.use.name, need.what))
     related: tuple[RelatedSpan, ...] = (RelatedSpan(module, gate.at, "nothing else is checked here"), used)
     if gate.leaf is not None and gate.at.holds(gate.leaf):
@@ -123,8 +123,8 @@ def _judged(context: Context, module: Module, gate: Gate) -> Draft | None:
         place=DraftPlace(module=module, at=gate.leaf or gate.at, admitted=EVERY, certain=EVERY),
         severity="warning",
         confidence="medium",
-        message=f"Where it is installed, {called(wrong)} {use} {reached(need.use.name, need.what)}.{lacks}",
-        label="shows that it is installed, and not that the chip runs it",
+        message=f"Only the import is checked, so {called(wrong)} {use} {reached(need.use.name, need.what)}.{fails}",
+        label="the import succeeds on every card",
         advice=f"Use it on {plain(need.legal)} only, and the other path on {called(wrong)}.",
         related=related,
         remedy=Remedy(

@@ -16,7 +16,7 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Module
 from bwlint.model.findings import Claim, NoFix, Severity
-from bwlint.rules.smem.sizes import allow
+from bwlint.rules.smem.sizes import ASKED, allow, exceeded
 
 _STAGES = re.compile(r"(?i)stages?_?$")
 _MOST_ANYWHERE = 1024 * 1024
@@ -290,14 +290,15 @@ def _sister(one: Asked) -> str:
 
 
 def _budget(one: Asked, chips: ChipSet, size: int) -> Draft:
-    what = f"`{one.operation.name}` is" if one.operation.name else "The limit is"
+    what = f"`{one.operation.name}` is" if one.operation.name else "The limit here is"
     return _draft(
         one,
         chips=chips,
         legal=fitting(size),
-        message=f"{what} {kib(size)} of shared memory, and nothing here queries the device. {_has(chips)}.",
+        message=f"{what} {kib(size)} of shared memory, and nothing here queries the device. {exceeded(chips)}",
         label="the limit of other chips",
         advice="Query the device for it (cudaDevAttrMaxSharedMemoryPerBlockOptin).",
+        remedy=ASKED,
         claim=claims.shared("dynamic", size, chips),
     )
 

@@ -294,6 +294,14 @@ def allow(chips: ChipSet) -> str:
     return f"{verb} {kib(min(most(chip) for chip in chips))} a block"
 
 
+ASKED = NoFix("how the limit of the device gets here is your choice")
+
+
+def exceeded(chips: ChipSet) -> str:
+    """What becomes of a launch that goes by the limit of others."""
+    return f"{called(chips)} {allow(chips)}, and a launch with more fails."
+
+
 def _table(context: Context, module: Module, table: Operation) -> Iterator[Draft]:
     """A table of shared memory by chip, known by its values: a row of ours that is wrong, or none."""
     rows = _rows(table)
@@ -431,14 +439,15 @@ def _capacity(context: Context, module: Module, one: Operation) -> Iterator[Draf
     yield drafted(
         module,
         at=one.at,
-        message=f"{_said_capacity(one, size, target)} on every chip that gets here. {called(wrong)} {allow(wrong)}.",
+        message=f"{_said_capacity(one, size, target)}, whatever the chip. {exceeded(wrong)}",
         label="taken without a query of the device",
-        advice="Query the device: its own target, or shared_memory_per_block_optin of its properties.",
+        advice="Ask the device: shared_memory_per_block_optin of its properties.",
         chips=wrong,
         claimed=Claimed(claims.shared("dynamic", size, wrong), one.at),
         severity="warning",
         confidence="medium",
-        related=tuple(RelatedSpan(module, use, "used here") for use in uses[:2] if use != one.at),
+        remedy=ASKED,
+        related=tuple(RelatedSpan(module, use, "used here") for use in uses[:2] if use[0] != one.at[0]),
     )
 
 
@@ -455,7 +464,7 @@ def _is_for_others(context: Context, module: Module, one: Operation, target: Chi
 def _said_capacity(one: Operation, size: int, target: Chip | None) -> str:
     if target is not None:
         return f"This takes the {kib(size)} of {target.name} as the shared memory of a block"
-    named = f"`{one.name}` is" if one.name else "The limit is"
+    named = f"`{one.name}` is" if one.name else "The limit here is"
     return f"{named} {kib(size)} of shared memory"
 
 
