@@ -63,7 +63,8 @@ def test_what_says_so(tmp_path: Path, test: str, refusal: str, behind: str, expe
         return gemm_sm90(x)
     return gemm_sm80(x)
 """,
-            "This check lets 12.x use `gemm_sm90`, by its name for 9.0 only. If so, it fails there. Beside it is `gemm_sm80`.",
+            "This check lets 12.x use `gemm_sm90`, by its name for 9.0 only. If so, it fails there."
+            " Beside it is `gemm_sm80`.",
         ),
         (
             "".join(

@@ -41,7 +41,9 @@ _DATACENTER = group("datacenter-blackwell")
 _NAMED_TO_REFUSE = group("after-datacenter")
 _B200 = group("first-blackwell")
 _ANNOUNCED = group("announced") | group("renamed")
-_SMALL_PARTS = "This check picks chips with 99 KiB of shared memory a block. 12.x take the other path, though they have 99 KiB too."
+_SMALL_PARTS = (
+    "This check picks chips with 99 KiB of shared memory a block. 12.x take the other path, though they have it too."
+)
 _OPEN = "If you have run this code on 12.x, let 12.x in. Otherwise leave the check, with a comment that says why."
 _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
