@@ -51,6 +51,12 @@ def where_header_is(header: str) -> str:
     return f"pip install {package}" if package else f"--nvcc-args -I.../include of a {row['checkout']} checkout"
 
 
+def in_container(month: str) -> str:
+    """The CUDA in NVIDIA's containers of frameworks with a tag such as "24.08"; "" where it is older than is known."""
+    known = [row for row in table("toolkits")["container"] if version(row["first"]) <= version(month)]
+    return str(known[-1]["cuda"]) if known else ""
+
+
 @cache
 def every_toolkit() -> Toolkits:
     return frozenset(releases())

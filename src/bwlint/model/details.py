@@ -188,6 +188,13 @@ class PackagePin:
 
 
 @dataclass(frozen=True, slots=True)
+class CudaImage:
+    """cuda-image: whether code is compiled there with it, or has been."""
+
+    compiles: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PickedTarget:
     """picked-target: the target that a script picks else, and the releases of CUDA for which it picks the first."""
 
@@ -265,6 +272,7 @@ Detail = (
     | LeastRelease
     | WheelIndex
     | PackagePin
+    | CudaImage
     | PickedTarget
     | Soname
     | Environment

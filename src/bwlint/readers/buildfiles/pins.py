@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips.surroundings import shipped
-from bwlint.model.details import PackagePin
+from bwlint.chips.toolkits import in_container
+from bwlint.model.details import CudaImage, PackagePin
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.places import Places
 
@@ -27,13 +28,22 @@ _POETRY = re.compile(
     re.M,
 )
 _IMAGE = re.compile(
-    r"^[ \t]*(?:FROM[ \t]+(?:--\S+[ \t]+)?\S*\bcuda[:_-]?v?|(?:ARG|ENV)[ \t]+CUDA_VERSION[ =]\"?)"
-    r"(?P<release>[0-9]{2}\.[0-9])(?![0-9])",
+    r"^[ \t]*(?:(?:FROM[ \t]+(?:--\S+[ \t]+)?|ARG[ \t]+\w*(?:IMAGE|BASE)\w*=[\"']?)\S*(?:"
+    r"nvcr\.io/nvidia/[\w-]+:(?P<month>[0-9]{2}\.[0-9]{2})(?=-)|[:_-]cu(?P<stream>[0-9]{3})(?![0-9])"
+    r"|\bcuda[:_-]?v?(?P<release>[0-9]{2}\.[0-9])(?![0-9]))"
+    r"|(?:ARG|ENV)[ \t]+CUDA_VERSION[ =]\"?(?P<given>[0-9]{2}\.[0-9])(?![0-9]))",
     re.M | re.I,
+)
+"""`nvidia/cuda:12.4.1-devel`, `nvcr.io/nvidia/pytorch:24.08-py3` by its month, `app:cu124-torch2.6`."""
+_CONDA = re.compile(
+    r"^[^#\n]{0,200}?(?<![\w-])(?:pytorch-cuda|cuda-?toolkit|cuda-version)"
+    r"[ \t]*={1,2}[ \t]*(?P<release>[0-9]{2}\.[0-9])(?![0-9])",
+    re.M,
 )
 HELD = (
     rf"(?:{'|'.join(_PACKAGES)})(?:\[[^\]]+\])? *\(? *[=<>!~]"
-    r"|[Cc][Uu][Dd][Aa][:_-]?v?[0-9][0-9]\.[0-9]|CUDA_VERSION"
+    r"|[Cc][Uu][Dd][Aa][:_-]?v?[0-9][0-9]\.[0-9]|CUDA_VERSION|nvcr\.io/nvidia/|[:_-]cu[0-9][0-9][0-9]"
+    r"|(?:pytorch-cuda|cuda-?toolkit|cuda-version) *="
 )
 """How a range of such a package begins, and an image, for engines that look at single lines."""
 _HELD = re.compile(HELD.encode())
@@ -51,6 +61,7 @@ _OTHER_FILE = re.compile(
 _LISTS = (".txt", ".in")
 _QUOTED = (".toml", ".py")
 _IMAGES = re.compile(r"(?i)(?:^|/)(?:docker|container)file|\.dockerfile$")
+_OF_CONDA = (".yml", ".yaml", ".sh", "Dockerfile")
 _MOST = 40
 
 
@@ -69,6 +80,9 @@ def operations(path: str, source: str) -> tuple[Operation, ...]:
         return ()
     places = Places(source)
     found = [*_pins(path, source, places), *(_images(source, places) if _IMAGES.search(path) else ())]
+    for match in _CONDA.finditer(source) if path.endswith(_OF_CONDA) else ():
+        at = places.span(*match.span("release"))
+        found.append(Operation("cuda-image", match["release"], at, detail=CudaImage(compiles=True)))
     return tuple(found[:_MOST])
 
 
@@ -109,4 +123,11 @@ def _stands(path: str, line: str) -> bool:
 
 def _images(source: str, places: Places) -> Iterator[Operation]:
     for match in _IMAGE.finditer(source):
-        yield Operation("cuda-image", match["release"], places.span(*match.span("release")))
+        kind = str(match.lastgroup)
+        release, made = match[kind], kind in ("month", "stream") or "devel" in source or "pytorch" in match[0]
+        if kind == "month":
+            release = in_container(release)
+        elif kind == "stream":
+            release = f"{release[:2]}.{release[2]}"
+        if release:
+            yield Operation("cuda-image", release, places.span(*match.span(kind)), detail=CudaImage(compiles=made))

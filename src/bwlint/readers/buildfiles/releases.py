@@ -15,7 +15,7 @@ from operator import eq, ge, gt, le, lt
 
 from bwlint.chips.spelling import spelled
 from bwlint.chips.surroundings import packages
-from bwlint.chips.toolkits import Toolkits, every_toolkit, releases, version
+from bwlint.chips.toolkits import Toolkits, every_toolkit, in_container, releases, version
 from bwlint.model.details import LeastRelease, PickedTarget, WheelIndex
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.places import Places
@@ -34,6 +34,7 @@ _STREAM = re.compile(r"cu(?:da)?[-_]?(\d{2})(\d)\d?", re.I)
 _BANNER = re.compile(r"^\*V?")
 """What stands before the number in the output of `nvcc --version`: *V12.8*."""
 _IMAGE = re.compile(r"cuda[:_-]?v?(\d{2}\.\d)(?!\d)", re.I)
+_CONTAINER = re.compile(r"nvcr\.io/nvidia/[\w-]+:([0-9]{2}\.[0-9]{2})-")
 _JOINED = re.compile(r"(\d{2})(\d)")
 _OTHER_TEST = re.compile(r"&&|\|\||\s-[ao]\s")
 _STRING = re.compile(r"'([^']*)'")
@@ -57,8 +58,9 @@ def of_condition(text: str) -> tuple[Toolkits, Toolkits]:
 
 def of_image(name: str) -> Toolkits:
     """The toolkit in the name of a container's image: `nvidia/cuda:12.8.1-devel`, `builder:cuda13.0`."""
-    found = _IMAGE.search(name)
-    return (frozenset({found[1]}) & every_toolkit() if found else frozenset()) or every_toolkit()
+    found, month = _IMAGE.search(name), _CONTAINER.search(name)
+    release = in_container(month[1]) if month else found[1] if found else ""
+    return frozenset({release}) & every_toolkit() or every_toolkit()
 
 
 def of_patterns(text: str) -> Toolkits:

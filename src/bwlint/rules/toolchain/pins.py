@@ -22,11 +22,11 @@ from bwlint.chips.toolkits import first_release, first_toolkit, releases, versio
 from bwlint.chips.wording import called, listed, marked, them
 from bwlint.chips.words import families, nicknames
 from bwlint.judging import claims
-from bwlint.judging.aside import aside
+from bwlint.judging.aside import aside, vendored
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, Remedy
-from bwlint.model.details import Environment, LeastRelease, PackagePin, PickedTarget, Soname, WheelIndex
+from bwlint.model.details import CudaImage, Environment, LeastRelease, PackagePin, PickedTarget, Soname, WheelIndex
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import OperationKind
@@ -297,9 +297,11 @@ def _of_held(context: Context, module: Module) -> Iterator[Draft]:
 
 def _package(context: Context, module: Module, pins: list[Operation]) -> Iterator[Draft]:
     """What none of the ranges of a file, or of one beside it, lets in: there may be one for each system or CUDA."""
-    beside = [one for other in _beside(context, module) for one in other.operations if one.kind == "package-pin"]
-    of_all = [*pins, *(one for one in beside if one.name == pins[0].name)]
-    without = [_without(context.targets, pin) for pin in of_all]
+    around = [module, *_beside(context, module)]
+    elsewhere = [one for other in around[1:] for one in other.operations if one.kind == "package-pin"]
+    of_all = [*pins, *(one for one in elsewhere if one.name == pins[0].name)]
+    on_pypi = not any(one.kind == "wheel-index" for other in around for one in other.operations)
+    without = [_without(context.targets, pin, on_pypi=on_pypi) for pin in of_all]
     chips = ChipSet.where(lambda chip: all(chip in one for one in without)) & context.targets
     if not chips:
         return
@@ -314,15 +316,24 @@ def _package(context: Context, module: Module, pins: list[Operation]) -> Iterato
     wheels = f", in wheels{of_cuda} or newer" if built else ""
     message = f"{name} has no {what} for {called(chips)}. {pins[0].name} ships {what} for {listed(since)}{wheels}."
     first = max((row.first for row in rows), key=version)
+    advice = f"Allow {first} or newer{of_cuda}."
+    if not all(_without(chips, pin) for pin in of_all):  # another index has wheels that PyPI does not
+        message = f"On PyPI {name} has no {what} for {called(chips)}: its wheels there are for an older CUDA."
+        advice = f"Allow {rows[0].index} or newer, or name the index of the wheels for CUDA {first_release(chips)}."
     severe = module.path.endswith(_REQUIRED) and (_of_all(context, module, pins[0]) or is_served(context, chips))
     severity: Severity = "warning" if severe else "note"
-    yield draft(module, pins[0], chips, severity, message, asked, f"Allow {first} or newer{of_cuda}.")
+    yield draft(module, pins[0], chips, severity, message, asked, advice)
 
 
 def _of_all(context: Context, module: Module, pin: Operation) -> bool:
     """Whether a project holds PyTorch itself at one release, so that nothing of it runs on a newer chip."""
-    is_own = context.places.get(module.path, "").count("/") <= 1 and not aside(context, module)
-    return is_own and pin.name == "torch" and _range(pin)[0].startswith("==")
+    return _is_own(context, module) and pin.name == "torch" and _range(pin)[0].startswith("==")
+
+
+def _is_own(context: Context, module: Module) -> bool:
+    """Whether a file is what people take to build or run the project itself."""
+    place = context.places.get(module.path, "")
+    return place.count("/") <= 1 and not aside(context, module) and not vendored(context, module)
 
 
 def _range(pin: Operation) -> tuple[str, str]:
@@ -348,11 +359,11 @@ def shut_out(package: str, asked: str, chips: ChipSet, *, on_pypi: bool = False)
     return [row for row, first in firsts if not meet(range_, SpecifierSet(f">={first}"))]
 
 
-def _without(targets: ChipSet, pin: Operation) -> ChipSet:
+def _without(targets: ChipSet, pin: Operation, *, on_pypi: bool = False) -> ChipSet:
     """The chips for which no release in the range of a pin has device code."""
     asked, built = _range(pin)
     try:
-        barred = shut_out(pin.name, asked, targets)
+        barred = shut_out(pin.name, asked, targets, on_pypi=on_pypi and not built)
     except (InvalidSpecifier, InvalidVersion):
         return NONE
     need = first_release(targets)
@@ -367,4 +378,8 @@ def _image(context: Context, module: Module, image: Operation) -> Iterator[Draft
     if need and all(version(one.name) < version(need) for one in (image, *filter(None, others))):
         asked = f"compute capability {called(context.targets)}"
         message = f"The newest CUDA here is {image.name}, which cannot compile for {asked}: CUDA {need} can."
-        yield draft(module, image, context.targets, "note", message, f"CUDA {image.name}", f"Use CUDA {need} or newer.")
+        compiles = isinstance(image.detail, CudaImage) and image.detail.compiles
+        severity: Severity = "warning" if compiles and _is_own(context, module) else "note"
+        yield draft(
+            module, image, context.targets, severity, message, f"CUDA {image.name}", f"Use CUDA {need} or newer."
+        )
