@@ -275,8 +275,19 @@ _CALL_LINES = 3
 
 
 def only_got(context: Context, judged: Judged, *, with_default: bool = False) -> bool:
-    """Whether every line that reads a table asks it by `.get`, which does not raise: in the function whose variable it
-    is, or in its file and those that import it.
+    """Whether every line that reads a table asks it by `.get`, which does not raise."""
+    key = r"(?:[^,()]|\([^()]{0,200}\)){1,200}" if with_default else ""
+    return _each_reads(context, judged, rf"\.get\({key}{',' if with_default else ''}")
+
+
+def only_of_constants(context: Context, judged: Judged) -> bool:
+    """Whether every line that reads a table names the row, `TILES["8.0"]`: nobody asks it for the device."""
+    return _each_reads(context, judged, r"(?:\[|\.get\()\s*[\"'0-9]")
+
+
+def _each_reads(context: Context, judged: Judged, how: str) -> bool:
+    """Whether every line that reads a table does it in one way: in the function whose variable it is, or in its file
+    and those that import it.
     """
     name, own = judged.gate.name, judged.module.functions.get(judged.gate.qualname)
     word = re.compile(rf"\b{name}\b")
@@ -285,10 +296,9 @@ def only_got(context: Context, judged: Judged, *, with_default: bool = False) ->
     here = lines[own.at[0] - 1 : own.at[2]] if own is not None else lines
     asked = [at for at, line in enumerate(here) if word.search(line) and made.match(line) is None]
     others = _elsewhere(context, judged.module, name) if own is None else []
-    key = r"(?:[^,()]|\([^()]{0,200}\)){1,200}" if with_default else ""
-    got = re.compile(rf"\b{name}\.get\({key}{',' if with_default else ''}")
+    read = re.compile(rf"\b{name}{how}")
     uses = [*("\n".join(here[at : at + _CALL_LINES]) for at in asked), *others]
-    return bool(uses) and all(map(got.search, uses))
+    return bool(uses) and all(map(read.search, uses))
 
 
 def _elsewhere(context: Context, module: Module, name: str) -> list[str]:

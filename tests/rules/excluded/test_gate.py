@@ -203,3 +203,29 @@ def supports_float8_fnuz(throw=True):
 @pytest.mark.parametrize("name", ["is_rocm", "is_hip", "_is_hip"])
 def test_behind_a_question_for_another_vendor_numbers_are_that_vendors(tmp_path: Path, name: str) -> None:
     assert not drafts(tmp_path, {"m.py": FNUZ.format(name=name)}, "excluded")
+
+
+@pytest.mark.parametrize(
+    ("reads", "found"),
+    [
+        ("TILES[capability()]", 1),
+        ("TILES['8.0']", 0),
+        ("TILES.get('9.0')", 0),
+        ("TILES['8.0'], TILES[capability()]", 1),
+    ],
+)
+def test_a_table_of_which_only_named_rows_are_read_keeps_nobody_out(tmp_path: Path, reads: str, found: int) -> None:
+    text = f"""import torch
+
+
+def capability():
+    return "{{}}.{{}}".format(*torch.cuda.get_device_capability())
+
+
+TILES = {{"8.0": 16, "8.6": 16, "8.9": 16, "9.0": 8}}
+
+
+def tile():
+    return ({reads},)
+"""
+    assert len(drafts(tmp_path, {"a.py": text}, "excluded")) == found

@@ -13,7 +13,7 @@ from bwlint.chips.queries import names_model
 from bwlint.chips.spelling import IN_NAMES, member, spelled
 from bwlint.chips.wording import called, capital, plain, reached, sentence, them
 from bwlint.judging import claims
-from bwlint.judging.behind import naming, only_got
+from bwlint.judging.behind import naming, only_got, only_of_constants
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
@@ -103,6 +103,8 @@ def excluded(context: Context, judged: Judged) -> Kept | None:
     found = _kept(context, judged)
     said = "" if found is None else _said_why(judged, found.chips)
     if found is None or said == "meant":
+        return None
+    if judged.gate.is_a("table") and only_of_constants(context, judged):
         return None
     if judged.gate.is_a("table") and only_got(context, judged, with_default=True):
         reason = f"{called(found.chips)} have no row here and get the default."
