@@ -83,7 +83,7 @@ def reached(name: str, what: str) -> str:
 
 def _says(name: str, what: str) -> bool:
     """Whether a name is the thing itself in a text's words: "stochastic rounding"."""
-    return " " in name and name.lower().replace(" ", "-") in what
+    return " " in name and any(said in what.lower() for said in (name.lower(), name.lower().replace(" ", "-")))
 
 
 def failing(kind: str, what: str, chips: ChipSet) -> str:

@@ -221,14 +221,14 @@ def _named(context: Context, module: Module, side: Side, moved: ChipSet) -> Iter
     text = SourceText(source)
     start, end = text.bounds(text.region(*side.at))
     words = set(_WORD.findall(source[start:end]))
-    asked = [one.gate.at for one in context.beside(module) if one.gate.test.op == "names"]
+    asked = [one.gate.at for one in context.beside(module)]
     for at, name in in_literals(source):
         if start <= at < end:
             line = source.count("\n", 0, at) + 1
             reached = not any(_kept_off(one, line, side, moved) for one in context.judged.get(module.path, ()))
         else:
             line = source.count("\n", 0, at) + 1 if asked else 0
-            listed = any(one.line <= line <= one.end_line for one in asked)  # what another list lets through
+            listed = any(one.line <= line <= one.end_line for one in asked)  # what a test compares with
             reached = not listed and not words.isdisjoint(owners(source, at))
         if reached:
             yield from known_targets([name])

@@ -58,7 +58,7 @@ def _draft(context: Context, module: Module, pinned: Operation, value: object, h
     base = anew.name.rpartition(".")[0]
     gates = ((file, gate) for file in (module, home) for gate in file.gates if f".{name}" in gate.text)
     asked = next(gates, None)
-    says = f"`{owner}` sets {name} to {value!r}, but the constructor of `{base}` sets it again"
+    says = f"`{owner}` sets {name} to {value!r}, and then the constructor of `{base}` overwrites it"
     related = [RelatedSpan(home, anew.at, "set again here")]
     if asked is not None:
         related.append(RelatedSpan(asked[0], asked[1].at, "checked here"))
@@ -66,7 +66,7 @@ def _draft(context: Context, module: Module, pinned: Operation, value: object, h
         place=DraftPlace(module=module, at=pinned.at, admitted=context.targets, certain=context.targets),
         severity="warning" if asked is not None else "note",
         confidence="high" if asked is not None else "medium",
-        message=f"{says}. Checks of self.{name} see that value and take its branch.",
+        message=f"{says}. Checks of self.{name} never see {value!r}, and take the branch of another chip.",
         label="this value is lost",
         advice=f"Set it after super().__init__(), or pass it to `{base}`.",
         related=tuple(related),

@@ -92,7 +92,8 @@ class Judged:
         if self.is_declared:
             return f"declared for {found}"
         other = self.gate.no if side is self.gate.yes else self.gate.yes
-        if self.gate.kind == "helper-call" or (self.gate.kind == "skipif" and self._is_a_mark) or refuses(other):
+        asked_elsewhere = self.gate.kind == "helper-call" or (self.gate.kind == "skipif" and self._is_a_mark)
+        if asked_elsewhere or refuses(other) or (self.gate.kind == "condition" and answers_no(other)):
             return f"stops {found}" if refuses(side) else f"lets {plain(found)} through"
         return f"{'true' if (side is self.gate.yes) != self._turned else 'false'} on {found}"
 

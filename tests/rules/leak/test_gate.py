@@ -63,8 +63,8 @@ def test_what_says_so(tmp_path: Path, test: str, refusal: str, behind: str, expe
         return gemm_sm90(x)
     return gemm_sm80(x)
 """,
-            "This check lets 12.x use `gemm_sm90`, by its name for 9.0 only. If so, it fails there."
-            " Beside it is `gemm_sm80`.",
+            "This check lets 12.x use `gemm_sm90`, by its name made for 9.0 only."
+            " Then it is wrong for 12.x. Beside it is `gemm_sm80`.",
         ),
         (
             "".join(
@@ -262,8 +262,8 @@ def run(x):
     [
         ("(major, minor) == (12, 0)", "Let 12.1 (GB10) into the branch for 12.0 at line 8."),
         ("(major, minor) == (12, 1)", "Let 12.0 (RTX 5090) into the branch for 12.1 at line 8."),
-        ("(major, minor) in ((8, 9), (12, 0))", "Give 12.1 (GB10) a branch or an error of its own."),
-        ("major < 9", "Give 12.x a branch or an error of their own."),
+        ("(major, minor) in ((8, 9), (12, 0))", "Add a branch or an error for 12.1 (GB10)."),
+        ("major < 9", "Add a branch or an error for 12.x."),
     ],
 )
 def test_who_has_a_sibling_with_a_branch_goes_there(tmp_path: Path, test: str, advice: str) -> None:

@@ -73,7 +73,7 @@ def _in_a_branch(place: CarryPlace, pieces: Sequence[Piece], first: str) -> Iter
         held = twins(~place.gains, place.gains) & reached(place.carry)
         what = place.wanted() if held else f"Build for {plain(place.gains)}"
         title = f"{what} from CUDA {first} on: write `{' '.join(spellings.words(pieces))}`"
-        unsafe = f"whether CUDA {first} gets a branch of its own is your choice"
+        unsafe = "this splits the list by the release of CUDA: check that you want that"
         yield Proposal((front,), "family", title, place.gains, frozenset({place.index}), 1, unsafe, how="splits")
 
 
@@ -149,7 +149,7 @@ def moved(place: CarryPlace) -> Iterator[Proposal]:
     same = Piece(gone[0].start, gone[0].start, "")
     front = branches.in_front(place.source, path, (same,), place.carry.toolkit[0], first)
     if front is not None:
-        unsafe = f"whether CUDA {first} gets a branch of its own is your choice"
+        unsafe = "this splits the list by the release of CUDA: check that you want that"
         yield Proposal((front, *gone), "bound", title, NONE, frozenset({place.index}), 1, unsafe, how="moves")
 
 

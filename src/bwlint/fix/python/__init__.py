@@ -93,7 +93,7 @@ def _left_out(job: Job, judged: Judged, place: Judged, doubt: str | None) -> Fix
         return skipped
     said = next((one for one in told if not one.technical), None)
     asked = place.gate.text or _named(place)
-    unwritten = NoFix(f"`{asked}` does not ask for the capability: add a check of it that keeps {gone} out")
+    unwritten = NoFix(f"no edit of `{asked}` keeps {gone} out of this alone: add a check of the capability beside it")
     if judged.is_declared:
         unwritten = NoFix(f"only an oldest capability is declared: declare a newest one too, which keeps {gone} out")
     return said or _decided_elsewhere(job, place) or _asked_elsewhere(judged, place) or unwritten

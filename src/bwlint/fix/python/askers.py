@@ -141,7 +141,7 @@ def unproved(job: Job, judged: Judged, origin: Judged, gone: ChipSet) -> str | N
         if syntax is not None and _nothing_works(job, user, syntax, gone):
             continue
         if syntax is None or not all(any(surely(run, at, user.gate.at) for at in fails) for run in _runs(syntax, user)):
-            return f"this keeps {plain(gone)} from all of {place(user)}, and some of it may work there"
+            return f"this skips all of {place(user)} on {plain(gone)}, and some of it may work there"
     return None
 
 

@@ -432,7 +432,8 @@ class _BuildFile:
         elif built.carry.sources:
             evidence, unsafe = "", f"nothing here shows that its sources work on {plain(missing)}"
         if not exact:
-            enough = f"{plain(missing)} loads a plain build for {plain(present)}, too: only who asks for its name loses"
+            asked = f"add {plain(missing)} for those who ask for its name"
+            enough = f"a plain build for {plain(present)} runs on {plain(missing)} too: {asked}"
             if not (unsafe or self._offered(built, missing)):
                 return NoFix(enough)
             unsafe = unsafe or enough
@@ -628,7 +629,7 @@ class _BuildFile:
         if built.loads & asked:
             return NoFix("the check ends at these CUDA releases: whether you build with later ones is your choice")
         if carry.kind == "filter":
-            return NoFix(f"the accepted names pick kernels: which of them serve {plain(asked)} is your choice")
+            return NoFix(f"these names decide what is built: whether it serves {plain(asked)} is your choice")
         wanted = built.loads | Target(first.joined).loads_on()
         return Remedy(
             "carry", wanted, unsafe=f"one more target makes the build larger: decide whether it is for {plain(asked)}"

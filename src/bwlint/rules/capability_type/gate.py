@@ -79,7 +79,7 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
             confidence="low",
             message=(
                 "This range goes by the order of names in an enum."
-                " A name that is added in between passes, whatever its family."
+                " A name that sorts in between passes, whatever its family."
             ),
             label=judged.told(judged.gate.yes, judged.core),
             advice="Use `is_family_of`.",

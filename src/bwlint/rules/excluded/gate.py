@@ -42,7 +42,8 @@ _NAMED_TO_REFUSE = group("after-datacenter")
 _B200 = group("first-blackwell")
 _ANNOUNCED = group("announced") | group("renamed")
 _SMALL_PARTS = (
-    "This check picks chips with 99 KiB of shared memory a block. 12.x take the other path, though they have it too."
+    "This check picks chips with 99 KiB of shared memory a block."
+    " 12.x have that too, but take the path of chips with more."
 )
 _OPEN = "If you have run this code on 12.x, let 12.x in. Otherwise leave the check, with a comment that says why."
 _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
@@ -701,7 +702,7 @@ def _remedy(judged: Judged, kept: Kept) -> Remedy | NoFix:
     """The same test, or an arm of its chain, for these chips too."""
     one, out = kept.arm or judged, kept.chips
     if kept.unmended or judged.module.language != "python":
-        asked = f"decide which checks should let {plain(out)} in"
+        asked = f"other checks may keep {plain(out)} out, too: decide which should let them in"
         return NoFix(kept.unmended or asked)
     chips = one.core - out if one.denies and not kept.arm else one.core | out
     told = f"the code for {plain(one.core if kept.arm else one.admitted)} here is for {plain(out)} too"

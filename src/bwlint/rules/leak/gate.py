@@ -196,7 +196,8 @@ def misnamed(context: Context, judged: Judged) -> Iterator[Draft]:
         place=DraftPlace.of_gate(judged),
         severity="note",
         confidence="low",
-        message=f"The name `{judged.gate.name}` means {plain(named)}, but it is true on {called(wrong)} too.",
+        message=f"The name `{judged.gate.name}` means {plain(named)}, but it is true on {called(wrong)} too."
+        f" Its users take them for {plain(named)}.",
         label=judged.told(judged.gate.yes, judged.core),
         advice="Give it an upper bound, or rename it.",
         legal=named,

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from bwlint.chips import EVERY, NONE, ChipSet, group, siblings, words
 from bwlint.chips.mentions import OPEN_ENDED, mentioned
-from bwlint.chips.wording import called, does, failing, its, plain, reached, refused_but, sentence, them
+from bwlint.chips.wording import called, does, failing, plain, reached, refused_but, sentence, them
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
@@ -233,7 +233,7 @@ def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
         return f"Skip it on {refused_but(need.legal, 'all chips')}."
     right = plain(need.legal & judged.on(side) or need.legal)  # of those that come there today
     if judged.falls_short_of(side):
-        return f"Give {called(wrong)} a branch or an error of {its(wrong)} own. Keep the branch taken now for {right}."
+        return f"Add a branch or an error for {called(wrong)}. Leave the one taken now to {right}."
     if judged.is_declared:
         bound = f"Declare {right} only"
     else:

@@ -245,7 +245,7 @@ def _draft_of_older(
     built: RelatedSpan | None = None,
 ) -> Draft:
     name = use.name.rpartition(".")[2]
-    fails = "belongs to another kernel" if use.role == NUMBER else "fails there"
+    fails = f"{'its sizes are' if use.role == NUMBER else 'it is'} wrong for {plain(wrong)}"
     beside = f" Beside it is `{other.name.rpartition('.')[2]}`." if other is not None else ""
     short = judged.falls_short_of(side)
     falls = "does not pass this check and uses" if len(wrong) == 1 else "do not pass this check and use"
@@ -254,7 +254,7 @@ def _draft_of_older(
         place=DraftPlace.of_side(judged, side),
         severity="note" if use.role == NUMBER and not built else "warning",  # sizes go with the dispatch that launches
         confidence="medium",
-        message=f"{way} `{name}`, by its name for {plain(_of(use))} only. If so, it {fails}.{beside}",
+        message=f"{way} `{name}`, by its name made for {plain(_of(use))} only. Then {fails}.{beside}",
         label=judged.told(side),
         advice=f"Give {called(wrong)} a branch or an error of {its(wrong)} own."
         if short

@@ -169,7 +169,7 @@ def _draft(
 
 def _has(chips: ChipSet) -> str:
     most = min(chip.smem_per_block_optin or 0 for chip in chips)
-    return f"{called(chips)} {'allows' if len(chips) == 1 else 'allow'} {kib(most)}"
+    return f"{called(chips)} {'allows' if len(chips) == 1 else 'allow'} {kib(most)}, so the launch fails"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
