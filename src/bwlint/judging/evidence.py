@@ -22,9 +22,7 @@ from bwlint.model.facts import Hop, Module, Side, Use
 from bwlint.model.findings import Claim
 from bwlint.model.naming import called_by, spoken
 from bwlint.model.outline import Definition, Outline
-from bwlint.readers.python.calls import keywords_given
 from bwlint.sources.recorder import memory
-from bwlint.sources.texts import Texts
 from bwlint.sources.walk import SourceFile
 from bwlint.world.definitions import Definitions
 from bwlint.world.gates import Judged
@@ -134,26 +132,9 @@ class Evidence:
         for node in here.methods(module, owner):
             yield node.definition.qualname.rpartition(".")[2], self._graph.proofs(node)
 
-    def heritages(self, module: Module) -> Iterator[list[Node]]:
-        """The classes of a file that have bases, each with those of them that are in the tree, nearest first."""
-        outline = self._definitions.outline(module)
-        for found in map(outline.definitions.__getitem__, outline.classes) if outline is not None else ():
-            if outline is not None and found.bases:
-                yield list(self._definitions.heritage(Node(outline, found)))
-
     def outline(self, path: str, name: str) -> Outline | None:
         """What a Python file defines, by its real path and dotted name."""
         return self._definitions.outlines.of(path, name)
-
-    def beside(self, module: Module, use: Use) -> Iterator[Hop]:
-        """The other top-level definitions of the file to which a use leads that take its keywords, by name."""
-        place = self._definitions.definition(module, use)
-        given = keywords_given(Texts().source(module.path) or "", use.name)
-        for name, found in place.outline.definitions.items() if place is not None else ():
-            if place is None or found is place.definition or "." in name:
-                continue
-            if self._definitions.takes(Node(place.outline, found), given):
-                yield Hop(place.outline.path, found.at, name)
 
     def shown(self, module: Module, use: Use) -> tuple[NeedProof, ...]:
         """The same in either language, with what is bound to an operation of torch."""

@@ -18,8 +18,7 @@ class Definition:
     loops, `with`, `try` and checks that end in an error are none. `bases` are dotted names, `marks` what the decorators
     of a test use, those of its class and the marks of its file included, with the strings that they are given.
     `parameters` are the names that it takes, `choices` calls and bare names of which every way through it ends in one.
-    `stub`: all that it does is to end in an error. `takes_all`: it takes every keyword, besides its parameters. `given`
-    is what a call writes out, where that decides tests in it.
+    `stub`: all that it does is to end in an error. `given` is what a call writes out, where that decides tests in it.
     """
 
     qualname: str
@@ -33,7 +32,6 @@ class Definition:
     choices: tuple[Use, ...] = ()
     stub: bool = False
     given: tuple[str, ...] = ()
-    takes_all: bool = False
 
 
 Instances = Callable[[str, tuple[str, ...], Callable[[Expr], bool | None]], tuple[Definition, ...]]

@@ -206,13 +206,6 @@ class Definitions:
             if place.definition.at.holds(judged.gate.at):
                 yield judged
 
-    def takes(self, node: Node, keywords: frozenset[str]) -> bool:
-        """Whether a function, or the constructor of a class, has these keywords; one that is not known may have."""
-        called = self.made(node) if node.definition.kind == "class" else node
-        if called is None or called.definition.takes_all:
-            return True
-        return keywords <= frozenset(called.definition.parameters)
-
     def made(self, node: Node) -> Node | None:
         """What runs when a class is called."""
         if node.definition.kind != "class":

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from bwlint.model.expr import Span
-from bwlint.readers.nodes import below, children, statements_of
+from bwlint.readers.nodes import children
 from bwlint.readers.python.sides import dotted, statements
 from bwlint.readers.spans import span
 
@@ -175,14 +174,6 @@ def _given(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
     for keyword in call.keywords:
         if keyword.arg:
             yield keyword.arg, keyword.value
-
-
-@lru_cache(maxsize=64)
-def keywords_given(source: str, name: str) -> frozenset[str]:
-    """The keywords that the calls of a name give it, directly or by `partial`; none where the file is no Python."""
-    nodes = (node for one in statements_of(source) for node in below(one))
-    calls = (node for node in nodes if isinstance(node, ast.Call) and name in map(dotted, _partly_called(node)))
-    return frozenset(one.arg for call in calls for one in call.keywords if one.arg is not None)
 
 
 def _partly_called(call: ast.Call) -> tuple[ast.expr, ...]:

@@ -243,7 +243,6 @@ def _looked_into(qualname: str, written: _Written, held: Mapping[str, str] | Non
         marks=tuple(marks.uses),
         choices=_ends(node.body, imports) if held is None else (),
         parameters=parameters(node),
-        takes_all=node.args.kwarg is not None,
     )
 
 
