@@ -132,6 +132,13 @@ class Evidence:
         for node in here.methods(module, owner):
             yield node.definition.qualname.rpartition(".")[2], self._graph.proofs(node)
 
+    def heritages(self, module: Module) -> Iterator[list[Node]]:
+        """The classes of a file that have bases, each with those of them that are in the tree, nearest first."""
+        outline = self._definitions.outline(module)
+        for found in map(outline.definitions.__getitem__, outline.classes) if outline is not None else ():
+            if outline is not None and found.bases:
+                yield list(self._definitions.heritage(Node(outline, found)))
+
     def outline(self, path: str, name: str) -> Outline | None:
         """What a Python file defines, by its real path and dotted name."""
         return self._definitions.outlines.of(path, name)

@@ -48,7 +48,7 @@ def bounded(
         return NoFix(f"this check names {plain(wrong)} by number: decide whether that is meant")
     other = judged.gate.no if side is judged.gate.yes else judged.gate.yes
     # who asks a predicate decides what becomes of its no: `fix` looks there
-    if judged.gate.kind != "predicate" and not refuses(other):
+    if judged.gate.kind != "predicate" and not refuses(other) and not _tells_and_leaves(judged, other):
         apart = not other.rest or side.ends_in("return", "continue")
         exact = bool(judged.on(other)) and judged.on(other) <= _OWN_KIND and not other.empty
         if apart and (exact or _is_for_others(context, judged.module, other, gone & context.targets)):
@@ -91,6 +91,15 @@ def _handed_on(context: Context, judged: Judged, side: Side, chips: ChipSet) -> 
             return NoFix(f"{run}, and nothing shows that it works there: add a branch for {them(taken)}")
         chips = NONE if refuses(one.gate.no) else chips - yes
     return None
+
+
+def _tells_and_leaves(judged: Judged, side: Side) -> bool:
+    """Whether all that a side does is to say something, in a function that gives nothing back: `print(...); return`."""
+    function = judged.module.functions.get(judged.gate.qualname)
+    given = [value for _, value in function.returns] if function is not None else []
+    nothing = side.value is not None and side.value.op == "const" and side.value.args[0] is None
+    plain_end = side.ends == "return" and nothing and bool(side.texts) and not side.uses
+    return plain_end and all(value.op == "raise" or value.args[:1] == (None,) for value in given)
 
 
 def doubted(need: Need, name: str, *, skips: bool = False) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bwlint.chips import EVERY, NONE, ChipSet
 from bwlint.chips.wording import called, does, failing, listed, plain, them
@@ -16,6 +16,7 @@ from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
+from bwlint.judging.siblings import other_files
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Carry, Function, Hop, Module
 from bwlint.model.findings import NoFix
@@ -23,7 +24,7 @@ from bwlint.model.naming import spoken
 from bwlint.rules.leak.bounds import bounded
 from bwlint.world.builds import pairs_of, runs_on
 from bwlint.world.gates import Judged, refuses
-from bwlint.world.proofs import NeedProof
+from bwlint.world.proofs import NeedProof, Node
 from bwlint.world.unbuilt import COMPILED
 
 _ASKED = re.compile(
@@ -46,6 +47,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
         return
     for owner, answered in _contracts(context, module).items():
         found = _of_class(context, module, owner, answered)
+        found = found or _of_heirs(context, module, owner, set(answered))
         if found is not None:
             yield found
 
@@ -65,6 +67,51 @@ def breaks(context: Context, module: Module, owner: str) -> bool:
     """Whether a class of a file says that it is for a chip on which it does not work."""
     answered = _contracts(context, module).get(owner, {})
     return bool(answered) and _of_class(context, module, owner, answered) is not None
+
+
+def _of_heirs(context: Context, module: Module, owner: str, names: set[str]) -> Draft | None:
+    """What subclasses break whose support answer comes from this class."""
+    first: Draft | None = None
+    for home, family in _heirs(context, module, owner, names) if module.language == "python" else ():
+        heir = family[0].definition.qualname
+        by_chips = sorted(_inherited(context, family).items(), key=lambda one: len(_admitted(context, one[1])))
+        answered, last = dict(by_chips), by_chips[0][1] if by_chips else []
+        told_here = bool(last) and last[-1].module is module and _answered(last[-1]).rpartition(".")[0] == owner
+        found = _of_class(context, home, heir, answered) if told_here else None
+        if found is not None:
+            here = RelatedSpan(home, family[0].outline.places[heir], f"`{heir}` inherits this from `{owner}`")
+            related = first.related if first is not None else found.related
+            place = DraftPlace.of_gate(last[-1])
+            first = replace(first or found, place=place, related=(here, *related), remedy=None)
+    return first
+
+
+def _heirs(context: Context, module: Module, owner: str, names: set[str]) -> Iterator[tuple[Module, list[Node]]]:
+    """The classes for which this one gives the answers, each with its file and its bases, nearest first."""
+    for home in (module, *(other for other, _ in other_files(context, module, owner.rpartition(".")[2]))):
+        for family in context.evidence.heritages(home) if not context.in_test(home) else ():
+            giving = next((one for one in family if names & _attributes(context, one)), family[0])
+            if giving is not family[0] and (giving.outline.path, giving.definition.qualname) == (module.path, owner):
+                yield home, family
+
+
+def _inherited(context: Context, family: list[Node]) -> dict[str, list[Judged]]:
+    """All that a class answers itself or by its bases."""
+    found: dict[str, list[Judged]] = {}
+    for one in reversed(family):
+        home = context.tree.at(one.outline.path, one.outline.name)
+        for name in _attributes(context, one):
+            found.pop(name, None)
+        found |= _contracts(context, home).get(one.definition.qualname, {}) if home is not None else {}
+    return found
+
+
+def _attributes(context: Context, node: Node) -> set[str]:
+    """The methods of a class, and what it writes down of the device."""
+    owner, home = node.definition.qualname, context.tree.at(node.outline.path, node.outline.name)
+    body = home.classes.get(owner) if home is not None else None
+    methods = (name.rpartition(".") for name in node.outline.places)
+    return {*(body.names if body is not None else ()), *(last for around, _, last in methods if around == owner)}
 
 
 def _of_class(context: Context, module: Module, owner: str, answered: dict[str, list[Judged]]) -> Draft | None:
