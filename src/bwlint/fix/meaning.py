@@ -21,6 +21,7 @@ _APART = re.compile(
     r"(?P<major>[\w.\[\]()]+?)\s*(?P<above>[<>]=?)\s*(?P<first>\d+)(?P<close> ?\))?[\s\\]+"
     r"(?P<joint>and|or|&&|\|\|)[\s\\]+(?P<open>\( ?)?(?P<minor>[\w.\[\]()]+?)\s*(?P<below>[<>]=?)\s*(?P<second>\d+)"
 )
+_PREFIX_CUT = re.compile(r"[\w.\[\]]+\.(?:replace|removeprefix|lstrip|strip)\([^()]*\)")
 _GLUED = re.compile(r"(?P<first>([\"'])[\w.]+\2)(?P<rest>\s*(?:#[^\n]*\n\s*)*[\"'][\w.]+[\"'])")
 
 
@@ -64,6 +65,8 @@ def _meant(said: str) -> str | None:
         return f"int({ordered['left']}){ordered['sign']}{int(ordered['number'])}"
     if glued is not None:
         return f"{glued['first']},{glued['rest']}"
+    if _PREFIX_CUT.fullmatch(said):
+        return f'{said}.rstrip("af")'
     return f"{said}()" if _NAME.fullmatch(said) else None
 
 

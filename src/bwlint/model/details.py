@@ -221,7 +221,7 @@ class Environment:
 class PeerSwitch:
     """peer-switch: the functions of its file that it leads to, the proofs within reach, and by its name
 
-    option, switched   the path that it enters (`path`) and what it turns on (`what`)
+    option   the path that it enters (`path`) and what it turns on (`what`)
     rdma, fabric       what decides: "always", "processor" or ""
     demanded           the parameter that nobody looks at (`variable`)
     skip, declared, reads

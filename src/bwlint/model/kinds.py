@@ -114,7 +114,6 @@ OperationKind = Literal[
     "as-text",
     "picked",
     "told",
-    "switched",
     "tiled-shared",
     "launched-shared",
     "tuned-shared",
@@ -175,7 +174,6 @@ picked-target   one that a script picks under some releases of CUDA
 package-floor   a package of which a version is asked for at least
 package-pin     a package whose newest releases are ruled out
 cuda-image      the release of CUDA that an image is built on or with
-switched        the device decides what the value of an option of peers is; its amount is that value
 multiprocessors
                 a number of them that code says itself: see `readers.python.multiprocessors`
 memory-tier     memory that stands for a product

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import posixpath
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
-from bwlint.chips import NONE, ChipSet, spelling
+from bwlint.chips import NONE, ChipSet
 from bwlint.chips.backends import Cards, Plan, card_words, cards, linked, plan_of
 from bwlint.chips.wording import called, capital, have, listed, plain
 from bwlint.judging import claims
@@ -19,18 +16,9 @@ from bwlint.model.details import PlanBranch, PlanOption
 from bwlint.model.facts import Module, Operation
 from bwlint.model.findings import Severity
 from bwlint.model.rule import RuleTraits
-from bwlint.sources.read import Unread, read_bytes
-from bwlint.world.gates import TEST_FILE
 
 RULE = RuleTraits("moe-plan")
 _RELATED = 6
-_MOST_READ = 20
-_FOR_OURS = re.compile(rf"{spelling.of_generation(12)}|b12x|gb10|\(12, ?[01]\)|== 12\b".encode(), re.I)
-_CHANGES = re.compile(r"(?:^|/)(?:[^/]*(?:overlay|patch)|mods?/)", re.I)
-_INSTALLED = re.compile(rb"(?:site|dist)-packages")
-"""What is laid over an installed library, or edits it."""
-_IS_LAUNCH = re.compile(r"--|BACKEND|^\s*#")
-"""A line that asks for a value, or speaks of it."""
 _FOLDERS = 4
 """How many names at the end of a path say what a file is for."""
 
@@ -61,8 +49,7 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
     meant = [one for one in choices if one.meant]
     unsaid = [one for one in choices if not one.meant]
     for one in meant:
-        own = _own_code(context, module, one)
-        yield _draft(module, one, "note" if own or one.plan.costs else "warning", (), own)
+        yield _draft(module, one, "note" if one.plan.costs else "warning", ())
     if unsaid and not meant and not context.in_test(module):
         yield _draft(module, unsaid[0], "note", unsaid[1:])
     if not context.in_test(module):
@@ -99,28 +86,12 @@ def _in_common(declared: ChipSet, whole: Cards, wrong: ChipSet) -> Cards:
     return Cards(whole.chips - wrong, foreign=True)
 
 
-def _own_code(context: Context, module: Module, one: _Choice) -> str:
-    """The file by which a tree changes the library, with the value in it and 12.x spoken of; "" without one."""
-    value, search = one.given.value, context.search(module)
-    for spelled in dict.fromkeys((value, value.upper(), value.lower())):
-        hits = (hit for hit in search.word("python", spelled) if not _IS_LAUNCH.search(hit.text))
-        files = dict.fromkeys(hit.file for hit in hits if hit.file.real != module.path)
-        for file in islice(files, _MOST_READ):
-            data = read_bytes(file.real)
-            if isinstance(data, Unread) or TEST_FILE.search(file.path) or not _FOR_OURS.search(data):
-                continue
-            if _CHANGES.search(file.path) or _INSTALLED.search(data):
-                return posixpath.basename(file.path)
-    return ""
-
-
-def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choice] | tuple[()], own: str = "") -> Draft:
+def _draft(module: Module, one: _Choice, severity: Severity, others: list[_Choice] | tuple[()]) -> Draft:
     spelled = f"{one.option.name} {one.given.value}".strip()
     whom = called(one.wrong)
     lacks = one.plan.outcome.removeprefix("has ")
     ends = f"On {whom} it {lacks}" if lacks == one.plan.outcome else f"{whom} {have(one.wrong)} {lacks}"
     says = f"`{spelled}` ({one.plan.launcher}): {one.plan.what} {_needs(one.plan)}. {ends}."
-    says += f" `{own}` in this tree changes the library, and has it beside 12.x." if own else ""
     instead = f"{one.plan.instead}."
     advice = capital(instead) if one.meant else f"Say which GPU this launch is for. On {whom} {instead}"
     return Draft(

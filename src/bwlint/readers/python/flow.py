@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import pairwise
 
 from bwlint.chips.operations import is_told_by_text
-from bwlint.chips.peers import turned_on
 from bwlint.evaluate.names import SKIPPING_MARKS
 from bwlint.model.details import Detail, MisreadDigits, ToldParameter
 from bwlint.model.expr import NONE, Expr, Span, const, negate, unknown, walk, walk_through
@@ -251,9 +250,6 @@ class Flow:
         if name == "next" and len(arguments) == 1 and arguments[0].op == "comp":
             self._asks_rows(node, arguments[0])
         self._passes(node.func, name, arguments)
-        named = [one for one in node.keywords if one.arg is not None]
-        for one, argument in zip(named, arguments[len(node.args) :], strict=True):
-            self._switches(one.arg or "", one.value, argument.args[1])
         self._hand_on(node, arguments)
         if is_told_by_text(name):
             self._tell(node, name, arguments)
@@ -269,12 +265,6 @@ class Flow:
                 kept, path, qualname = (self.lowerer.define(value),), tuple(self.path), self.qualname
                 told = Operation("told", name, span(node), amounts=kept, path=path, qualname=qualname)
                 self.noted.append(replace(told, detail=ToldParameter(parameter)))
-
-    def _switches(self, name: str, node: ast.expr, value: Expr) -> None:
-        """Note what the device decides of a path over another GPU's memory."""
-        if turned_on(name) is not None and self.gates.reads(value):
-            held, path = (self.lowerer.define(value),), tuple(self.path)
-            self.noted.append(Operation("switched", name, span(node), amounts=held, path=path, qualname=self.qualname))
 
     def _passes(self, function: ast.expr, name: str, arguments: tuple[Expr, ...]) -> None:
         """Note what a call hands to a parameter that takes a value of the device."""
@@ -571,7 +561,6 @@ class Flow:
             self._written(target.id, found)
             self.gates.reads(found)  # in order of definition, so that no chain of names gets deep
             self._named(target.id, node.value, value)
-            self._switches(target.id, node.value, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
             text = characters.unpacked(target, value)
             if node.value is not None and text is not None and not characters.asks_length(self.path):
@@ -583,7 +572,6 @@ class Flow:
             assert node.value is not None
             name = dotted(target) or target.attr
             self._named(name, node.value, value)
-            self._switches(target.attr, node.value, value)
             self._kept(target, value)
         elif isinstance(target, ast.Subscript):
             key = self.lowerer.lower(target.slice)
@@ -877,7 +865,6 @@ class Flow:
             if _is_question(node.value) and self.gates.reads(value):
                 name = self.qualname.rpartition(".")[2]
                 self.add("predicate", value, node.value, Side(ends="return"), Side(ends="return"), name)
-            self._switches(self.qualname.rpartition(".")[2], node.value, value)
             self._call_lists(node.value, rest)
             self._declared(self.qualname.rpartition(".")[2], node.value, value)
             if self.path or value.op == "if":

@@ -24,8 +24,6 @@ from bwlint.model.expr import Span
 from bwlint.model.facts import Carry, Module
 from bwlint.model.findings import Claim, Confidence, NoFix, Severity
 from bwlint.model.kinds import ACCEPTING, FLAGS, ONE_EXTENSION, CarryKind
-from bwlint.sources.search import search_of
-from bwlint.sources.tree import checkout_folder, package_root
 from bwlint.world.builds import named_for, of_framework, pair_of, pairs_of, takes_family
 
 _MOST_DIGITS = 3
@@ -36,8 +34,6 @@ _EXAMPLE = re.compile(r"(?:^|/)examples?/")
 _SPARSE_FP4 = re.compile(r"fp4.*sparse|sparse.*fp4", re.I)
 _OF_TORCH = re.compile(r"torch_cuda_arch_list", re.I)
 _TAKEN_AS_IT_IS = re.compile(r"torch_cuda_arch_list|CMAKE_CUDA_ARCHITECTURES$", re.I)
-_GIVEN_TO_CMAKE = re.compile("-D(CMAKE_CUDA_ARCHITECTURES)")
-_OF_CMAKE = ("CMakeLists.txt", ".cmake")
 NO_FAMILY = "no target for the family here"
 _HOPPER = 90
 _CARDS = group("small-shared")
@@ -51,12 +47,6 @@ _OF_CI = re.compile(
 _SHIPS = re.compile(r"releas|publish|wheel|pypi|packag|deploy|upload", re.I)
 _FEW = 3
 _MOST_COPIES = 8
-_GENERIC = re.compile(
-    r"cmake|torch|cuda|nvcc|gpu|arch(?:itecture)?s?|arches|list|compute|capabilit(?:y|ies)|caps?|sms?|targets?|default"
-    r"|support(?:ed)?|build|all|env|x86|64|aarch|[\W\d_]",
-    re.I,
-)
-"""What a variable's name has that anybody's may have."""
 _NOWHERE = Span(0, 0, 0, 0)
 _TRIED = "tests and examples are built for the chip that they are tried on"
 _MAKES_NOTHING = "a list of names that a build may ask for makes nothing by itself"
@@ -572,17 +562,13 @@ class _BuildFile:
             names = _listed([target for one in together.members for target in one.ptx if target.jits_on() & asked])
             steps = _steps(together.members) or self._branches(built)
             last = max(steps, key=version, default="")
-            own = None if last else self._own_list(built.carry, asked)
-            if not last and own is None:
+            if not last:
                 return  # who ships PTX asks for what its driver does
             message = f"Nothing here is built for {called(asked)}. The driver compiles the PTX of {names} at first use."
-            if own is None:
-                message += f" Each toolkit up to {last} gets the chips it knows, and later ones get none."
-            else:
-                message += f" That leaves out the code for {own.message}."
+            message += f" Each toolkit up to {last} gets the chips it knows, and later ones get none."
             yield self._draft(
                 built,
-                severity="warning" if own or len(steps) > 1 else "note",
+                severity="warning" if len(steps) > 1 else "note",
                 confidence="medium",
                 message=message,
                 label="PTX only",
@@ -590,12 +576,10 @@ class _BuildFile:
                 claim=_without_cubins(together, asked),
                 covered=jits,
                 remedy=self._growing(built, asked),
-                related=() if own is None else (replace(own, message=f"{own.message} without a list"),),
             )
             return
         beside, alone = self._beside_x86(built), self._is_alone(built, together)
-        meant = _for_everybody(built.carry, every) and not self._older(built) and not self._served(built)
-        if beside is None and not alone and not meant:
+        if beside is None and not alone and (not _for_everybody(built.carry, every) or self._older(built)):
             return
         decided = self._decided_by_flags(built)
         expected = None if decided or alone else beside or self._expected(built, together)
@@ -618,7 +602,6 @@ class _BuildFile:
             claim=claims.build(together.pairs, asked - jits),
             covered=loads | jits,
             remedy=self._growing(expected.place if expected else built, asked, alone=alone),
-            related=self._kernels_without(asked) if accepts else self._flags_like(built, together),
         )
 
     def _growing(self, built: _Built, asked: ChipSet, *, alone: bool = False) -> Remedy | NoFix:
@@ -683,32 +666,6 @@ class _BuildFile:
             remedy=NoFix("which toolkits the project is built with is not known"),
         )
 
-    def _flags_like(self, built: _Built, together: _Together) -> tuple[RelatedSpan, ...]:
-        """Where the file has the same flag again, for another step of the build: whoever adds to one adds to all."""
-        again = (one.carry for one in together.members if one is not built and one.carry.is_a("gencode"))
-        return tuple(
-            RelatedSpan(self.module, one.at, "this flag again") for one in again if one.sass == built.carry.sass
-        )
-
-    def _served(self, built: _Built) -> bool:
-        """Whether another list offers a kernel's sources for the asked chips, or the build takes none of these."""
-        carry = built.carry
-        if carry.kind != "kernel":
-            return False
-        asked = self.context.targets
-        others = [one for one in self.built if one.carry.kind == "kernel" and one.loads & asked]
-        if any(set(one.carry.sources) & set(carry.sources) for one in others):
-            return True
-        accepted = [one for one in self.built if one.carry.kind == "filter" and one.toolkits & built.toolkits]
-        return bool(accepted) and not any(one.loads & asked for one in accepted)
-
-    def _kernels_without(self, asked: ChipSet) -> tuple[RelatedSpan, ...]:
-        """The kernels that need their own list opened with that of the whole build."""
-        kernels = [one for one in self.built if one.carry.kind == "kernel" and not (one.loads | one.jits) & asked]
-        kernels = [one for one in kernels if _for_everybody(one.carry, one.every) and _of_nobody_alone(one.every)]
-        words = f"not built for {plain(asked)} either"
-        return tuple(RelatedSpan(self.module, one.carry.at, words) for one in kernels)
-
     def _expected(self, built: _Built, together: _Together) -> _AskedList | None:
         """Why something for the asked chips is expected in a list, and the place where it is to be said."""
         carry, every = built.carry, together.every
@@ -720,8 +677,6 @@ class _BuildFile:
         if here is not None:
             apart = "condition" if here.toolkits & built.toolkits else "toolkit"
             return _AskedList(built, f"Line {here.carry.at[0]} names one for another {apart}.")
-        if named := self._under_its_name(carry):
-            return _AskedList(built, f"`{carry.name}` has one in {named}.")
         recent = [target for target in every if target.number >= _HOPPER]
         whole = any(_is_whole(one.carry, every) for one in together.members)
         if whole and recent and _of_nobody_alone(every):
@@ -732,49 +687,10 @@ class _BuildFile:
             return _AskedList(built, f"{_listed(cards)} are the cards before {them(self.context.targets)}.")
         return None
 
-    def _under_its_name(self, carry: Carry) -> str:
-        """Another file of the project that has the asked chips in a variable which is the project's own."""
-        if len(_GENERIC.sub("", carry.name)) <= _FEW or not carry.is_a("request", "list"):
-            return ""
-        search = search_of(checkout_folder(package_root(self.module.path)), self.context.native.searches)
-        for kind in ("build", "python"):
-            for hit in search.word(kind, carry.name)[:_MOST_COPIES]:
-                other = self.context.builds.load(hit.file.real)
-                for one in other.carries if other is not None and other.path != self.module.path else ():
-                    if one.name == carry.name and loading(one.sass) & self.context.targets:
-                        return f"{hit.file.real.rpartition('/')[2]}:{one.at[0]}"
-        return ""
-
-    def _own_list(self, carry: Carry, asked: ChipSet) -> RelatedSpan | None:
-        """Where a project's CMake has the asked chips by names with a suffix, of what another file gives a list for."""
-        given = _GIVEN_TO_CMAKE.fullmatch(carry.name)
-        if given is None:
-            return None
-        search = self.context.search(self.module)
-        hits = (hit.file.real for hit in search.word("build", given[1])[:_MOST_COPIES])
-        for other in filter(None, (self.context.builds.load(real) for real in hits if real.endswith(_OF_CMAKE))):
-            for one in other.carries:
-                own = (name for name in one.sass if name[-1].isalpha() and loading([name]) & asked)
-                if one.name == given[1] and (name := next(own, "")):
-                    return RelatedSpan(other, one.at, f"sm_{name}")
-        return None
-
     def _compiles_as_it_stands(self, built: _Built) -> bool:
         """Whether the sources of a list are known in this tree, and so that no other name is made of its own."""
         of_flags = (one for one in self.module.carries if one.kind == "extension" and built.carry.kind == "gencode")
         return any(behind(self.context, self.module, one).modules for one in (built.carry, *of_flags))
-
-    def _beside_x86(self, built: _Built) -> _AskedList | None:
-        """A list for aarch64 hosts, where the one for x86_64 has the asked chips."""
-        carry = built.carry
-        for one in self.built if carry.host == ARM else ():
-            same = one.carry.kind == carry.kind and without_host(one.carry.name) == without_host(carry.name) != ""
-            if same and one.carry.host == X86 and one.loads & self.context.targets and one.toolkits & built.toolkits:
-                hosts = marked(self.context.targets & group("arm-hosts"))
-                return _AskedList(
-                    built, f"Line {one.carry.at[0]} has one for x86_64, and {hosts} is in aarch64 machines."
-                )
-        return None
 
     def _decided_by_flags(self, built: _Built) -> bool:
         """Whether torch does not look at a list of the environment: its one extension names targets of its own.
@@ -858,6 +774,28 @@ class _BuildFile:
         )
         yield replace(found, cause=(self.module.path, sources[0]))
 
+    def _does_not_compile(self, built: _Built, wrong: Sequence[Target], meant: ChipSet) -> str:
+        """An instruction of the sources that the wrong targets refuse, as a sentence; a library's atom compiles."""
+        code = behind(self.context, self.module, built.carry)
+        kept = [Target(chip.joined, "a") for chip in meant]
+        found = ((one, *first) for one in wrong for own in kept for first in refused(self.context, code, one, own))
+        for target, module, operation in (one for one in found if one[2].kind == "instruction"):
+            file = module.path.rpartition("/")[2]
+            return f"{target} has no `{short(operation)}`, which {file}:{operation.at[0]} needs."
+        return ""
+
+    def _beside_x86(self, built: _Built) -> _AskedList | None:
+        """A list for aarch64 hosts, where the one for x86_64 has the asked chips."""
+        carry = built.carry
+        for one in self.built if carry.host == ARM else ():
+            same = one.carry.kind == carry.kind and without_host(one.carry.name) == without_host(carry.name) != ""
+            if same and one.carry.host == X86 and one.loads & self.context.targets and one.toolkits & built.toolkits:
+                hosts = marked(self.context.targets & group("arm-hosts"))
+                return _AskedList(
+                    built, f"Line {one.carry.at[0]} has one for x86_64, and {hosts} is in aarch64 machines."
+                )
+        return None
+
     def _native(self, built: _Built, chips: ChipSet) -> str:
         """What to write for chips for which there is nothing."""
         carry, first = built.carry, next(iter(chips))
@@ -875,16 +813,6 @@ class _BuildFile:
         if missing <= Target(lower.number).loads_on() and takes_family(self.module, built.carry) and lower.chip.family:
             return f"Write {_spelled(built.carry, [lower.chip], 'f')}, or {added}"
         return capital(added)
-
-    def _does_not_compile(self, built: _Built, wrong: Sequence[Target], meant: ChipSet) -> str:
-        """An instruction of the sources that the wrong targets refuse, as a sentence; a library's atom compiles."""
-        code = behind(self.context, self.module, built.carry)
-        kept = [Target(chip.joined, "a") for chip in meant]
-        found = ((one, *first) for one in wrong for own in kept for first in refused(self.context, code, one, own))
-        for target, module, operation in (one for one in found if one[2].kind == "instruction"):
-            file = module.path.rpartition("/")[2]
-            return f"{target} has no `{short(operation)}`, which {file}:{operation.at[0]} needs."
-        return ""
 
     def _together(self, built: _Built) -> _Together:
         """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""

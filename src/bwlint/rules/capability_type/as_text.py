@@ -165,6 +165,9 @@ def _is_expected(context: Context, module: Module, parts: set[str]) -> bool:
     return any(isinstance(value, str) and value in parts for value in constants)
 
 
+_NUMBER_ALONE = "its callers then take sm_120a for sm_120"
+
+
 def _suffixed(context: Context, module: Module) -> Iterator[Draft]:
     """A function that makes a number of a target's name and knows none with a suffix."""
     for function in module.functions.values() if module.language == "python" else ():
@@ -173,23 +176,27 @@ def _suffixed(context: Context, module: Module) -> Iterator[Draft]:
             yield from _of(context, module, function, *asked)
 
 
-def _asks_for_digits(module: Module, function: Function) -> tuple[Expr, Span] | None:
-    """The name from which a function takes the prefix, and where it asks whether all that is left is digits."""
+def _asks_for_digits(module: Module, function: Function) -> tuple[Expr, Span, Span | None] | None:
+    """The name from which a function takes the prefix, where it asks whether all that is left is digits, and where it
+    takes the prefix.
+    """
     calls = [
         node
         for node in walk_through((function.returns,), module.slots, _MOST_SLOTS)
         if node.op == "call" and node.args[0].op == "attr"
     ]
     asked = next((node.at for node in calls if node.args[0].args[1] in _OF_DIGITS), None)
-    name = next((node.args[0].args[0] for node in calls if _PREFIX in map(_text, node.args[1])), None)
-    return (name, asked) if name is not None and asked is not None else None
+    cut = next((node for node in calls if _PREFIX in map(_text, node.args[1])), None)
+    return (cut.args[0].args[0], asked, cut.at) if cut is not None and asked is not None else None
 
 
 def _text(node: Expr) -> object:
     return node.args[0] if node.op == "const" else None
 
 
-def _of(context: Context, module: Module, function: Function, name: Expr, at: Span) -> Iterator[Draft]:
+def _of(
+    context: Context, module: Module, function: Function, name: Expr, at: Span, cut: Span | None
+) -> Iterator[Draft]:
     """The chips whose name it knows, and does not know with the suffix of what is compiled for one part or family."""
     answers: dict[object, ChipSet] = {}
     for chip in context.targets:
@@ -212,6 +219,7 @@ def _of(context: Context, module: Module, function: Function, name: Expr, at: Sp
             message=f"`{name_of_it}` knows no target with a suffix: {says}{meaning}.",
             label="false for 120a and 120f" if is_asked else "not called here",
             advice="Strip the suffix first: the leading digits are the number.",
+            remedy=Remedy("meaning", at=cut, evidence="sm_120a is made for the chip of sm_120", unsafe=_NUMBER_ALONE),
             claims=(
                 Claimed(
                     claims.other(f"`{name_of_it}` reads no number from {plain(wrong)} with a suffix", wrong), at, module

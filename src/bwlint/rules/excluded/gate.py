@@ -20,7 +20,7 @@ from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.model.details import Glued
 from bwlint.model.expr import Expr, Span, is_text, negate, walk, walk_through
-from bwlint.model.facts import Gate, Module, Use
+from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.model.kinds import ANSWERS, BRANCHES, LISTED
 from bwlint.model.naming import compiled_by_triton, spoken
@@ -30,7 +30,7 @@ from bwlint.rules.leak.bounds import numbered
 from bwlint.rules.leak.own_words import behind
 from bwlint.world.builds import runs_on
 from bwlint.world.gates import Judged, answers_no, missing_row, refuses, refuses_others, table_name
-from bwlint.world.libraries import is_called_for_others, is_question
+from bwlint.world.libraries import is_called_for_others
 from bwlint.world.native import admits
 
 _AMPERE = group("ampere")
@@ -328,7 +328,6 @@ def _of_what_is_behind(context: Context, judged: Judged, out: ChipSet) -> Kept |
     return (
         _of_instructions(context, judged, out)
         or _of_rows(context, judged, out)
-        or _of_twins(context, judged, out)
         or _of_missing_row(judged, out)
         or _with_arms(context, judged, _of_generations(context, judged, out))
     )
@@ -396,28 +395,8 @@ def _on_every_way(judged: Judged) -> bool:
     return checked.issuperset(judged.gate.path)
 
 
-def _of_twins(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
-    """The module from which the kernels of the generations come has one that is called after these chips."""
-    if judged.in_test or judged.other.ends != "raise" or judged.gate.kind in LISTED:
-        return None
-    names = judged.module.names
-    for name, node in names.items():
-        meant = _called_for(name) if node.op == "import" and not is_question(name) else NONE
-        if meant & out or not meant & judged.admitted:
-            continue
-        for other in context.evidence.beside(judged.module, Use(name, "call", judged.at)):
-            if other.text not in names and out <= _called_for(other.text) and _stem(other.text) == _stem(name):
-                reason = f"{_keeps(out)}. `{other.text}` beside `{name}` is never used here."
-                return Kept(out, "warning", "medium", reason, RelatedSpan(other, other.at, f"`{other.text}`"))
-    return None
-
-
 def _called_for(name: str) -> ChipSet:
     return mentioned(spoken(name).replace("_", " ")).named
-
-
-def _stem(name: str) -> str:
-    return _NUMBERED.sub("", name)
 
 
 def _few(judged: Judged) -> bool:

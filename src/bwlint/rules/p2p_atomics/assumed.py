@@ -5,28 +5,24 @@ and takes the path at every size.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from bwlint.chips import NONE, ChipSet, group
-from bwlint.chips.peers import proofs, proved, subject, turned_on
+from bwlint.chips.peers import proofs, proved, subject
 from bwlint.chips.wording import called, capital, have, plain
 from bwlint.evaluate.values import CHIPS
 from bwlint.judging import claims
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
-from bwlint.model.details import LinkUse, PeerSwitch
+from bwlint.model.details import LinkUse
 from bwlint.model.expr import Expr, const, walk, walk_through
 from bwlint.model.facts import Module, Operation, Use
-from bwlint.model.findings import Severity
 from bwlint.rules.p2p_atomics import BY_HAND
-from bwlint.rules.p2p_atomics.switches import advice, chosen, claimed
 from bwlint.world.gates import Judged, table_name
 
 _NO_NVLINK = group("no-nvlink")
 _GIVES = {"zero": ("0", "ZeroDivisionError"), "none": ("None", "TypeError")}
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BELOW = frozenset({"<", "<="})
 _ABOVE = frozenset({">", ">="})
 _NONE = const(None)
@@ -38,64 +34,13 @@ _FEATURE = 2
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     if context.in_test(module) or not context.targets & _NO_NVLINK:
         return
-    values = {one.at: one.amounts[0] for one in module.operations if one.kind == "switched"}
     for use in module.operations:
         if isinstance(use.detail, LinkUse):
             yield from _judged(context, module, use, use.detail.called)
-    for switch in module.operations:
-        entered = switch.detail
-        if not isinstance(entered, PeerSwitch) or switch.name != "switched" or switch.at not in values:
-            continue
-        if not proved(entered.path, frozenset(entered.proofs)):
-            yield from _by_capability(context, module, switch, entered, values[switch.at])
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
-    yield from _of_flag(context, judged)
     yield from _without_limit(context, judged)
-
-
-def _of_flag(context: Context, judged: Judged) -> Iterator[Draft]:
-    """A flag of C++, which has no other way to be given an answer."""
-    ours = context.targets & _NO_NVLINK
-    if judged.in_test or not judged.gate.is_a("flag") or judged.module.language != "cuda":
-        return
-    option = turned_on(_CAMEL.sub("_", judged.gate.name).lower())
-    yes = judged.sets.must & judged.sets.live
-    if option is None or not ours or not ours <= yes or yes == judged.sets.live:
-        return
-    shown = frozenset(one.name for one in judged.module.operations if one.kind == "peer-proof")
-    if not proved(option.path, shown):
-        place = DraftPlace.of_gate(judged)
-        yield _draft(place, option.path, option.what, ours, sure=not judged.sets.guessed)
-
-
-def _by_capability(
-    context: Context, module: Module, switch: Operation, entered: PeerSwitch, asked: Expr
-) -> Iterator[Draft]:
-    """An answer that is surely yes on our chips, whatever else it asks for."""
-    ours = context.targets & _NO_NVLINK & context.let_to(module, switch.at)
-    value = context.tree.value(module, asked)
-    if not ours or not value.device or value.uniform:
-        return
-    if ours <= ChipSet.joining(chip for chip, lane in zip(CHIPS, value.lanes, strict=True) if lane is True):
-        place = DraftPlace(module=module, at=switch.at, admitted=ours, certain=NONE)
-        yield _draft(place, entered.path, entered.what, ours, sure=not value.guessed)
-
-
-def _draft(place: DraftPlace, path: str, what: str, ours: ChipSet, *, sure: bool) -> Draft:
-    alone = capital(f"{what} is {chosen(path)} by the device's capability alone")
-    severity: Severity = "warning" if sure else "note"
-    return Draft(
-        place=place,
-        severity=severity,
-        confidence="medium" if sure else "low",
-        message=f"{alone}, on {called(ours)} too. {plain(ours)} {have(ours)} no NVLink.",
-        label=f"{chosen(path)} for {plain(ours)} too",
-        advice=advice(path),
-        remedy=BY_HAND,
-        claims=(claimed(path, ours, place.at),),
-    )
 
 
 def _judged(context: Context, module: Module, use: Operation, asked: str) -> Iterator[Draft]:
