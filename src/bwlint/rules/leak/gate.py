@@ -11,14 +11,16 @@ from dataclasses import replace
 from bwlint.chips import EVERY, NONE, ChipSet, TargetSet, spelling
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import called, have, listed, plain, them
+from bwlint.evaluate.values import CHIPS, EnumMember
 from bwlint.judging import claims
+from bwlint.judging.chosen import Elsewhere, chooser
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.guards import Guarded, Wrapper, asked_for, wrapper_of
 from bwlint.judging.siblings import namesake
-from bwlint.model.expr import walk
-from bwlint.model.facts import Side
+from bwlint.model.expr import Expr, walk
+from bwlint.model.facts import Module, Side
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
 from bwlint.rules.leak import contract, own_words, predicate, sisters
@@ -27,6 +29,7 @@ from bwlint.world.gates import Judged, missing_row, refuses, table_name
 from bwlint.world.libraries import PROOF, Need
 
 _ONE_PART = re.compile(rf"(?:^|_)is_?{spelling.IN_NAMES}[0-9]{{1,3}}x?$", re.I)
+_NUMBERED = re.compile(r"[0-9]{2}|[0-9]\.[0-9]")
 """What a text has that is the device's own, and no name that it chose."""
 
 
@@ -43,7 +46,7 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
     if judged.gate.kind == "choice":
         for side, need, wrong in leaks(context, judged):
             if need.strength == PROOF:
-                one = draft(judged, side, need, wrong)
+                one = _where_chosen(context, judged, draft(judged, side, need, wrong), wrong)
                 remedy = one.remedy or NoFix(f"choose what {plain(wrong)} should use instead")
                 yield replace(_unless_in_vain(context, judged, side, one, wrong), remedy=remedy)
         return
@@ -75,7 +78,7 @@ def _found(context: Context, judged: Judged) -> Iterator[Draft]:
         by_name_alone = need.use.how == "define" and judged.gate.is_a("predicate", "condition")
         if by_name_alone and _unasked(context, judged):
             one = replace(one, severity="note", confidence="low", remedy=None)
-        yield _unless_in_vain(context, judged, side, one, wrong)
+        yield _unless_in_vain(context, judged, side, _where_chosen(context, judged, one, wrong), wrong)
     if not found:
         told = list(misnamed(context, judged))
         yield from told or own_words.open_bound(context, judged)
@@ -87,6 +90,49 @@ def _unless_in_vain(context: Context, judged: Judged, side: Side, found: Draft, 
     needs = context.evidence.of(judged.module, other) if judged.in_test else ()
     in_vain = any(one.strength == PROOF and not wrong & one.legal for one in needs)
     return replace(found, severity="note") if in_vain else found
+
+
+def _where_chosen(context: Context, judged: Judged, found: Draft, wrong: ChipSet) -> Draft:
+    """A finding at a test for a text, where the text is chosen: there it is mended for all who ask."""
+    asked = _picked_in(context, judged)
+    if asked is None:
+        return found
+    try:
+        at = chooser(context.tree, judged.module, asked, CHIPS.index(next(iter(wrong))))
+    except Elsewhere:
+        at = None
+    if at is None or at == judged.at:
+        return found
+    use = RelatedSpan(judged.module, judged.at, "this check compares the value")
+    place, related = replace(found.place, at=at), (use, *found.related)
+    remedy = NoFix(f"choose what {plain(wrong)} should use instead")
+    return replace(
+        found, place=place, related=related, remedy=remedy, confidence="low"
+    )  # its own gate may say it better
+
+
+def _picked_in(context: Context, judged: Judged) -> Expr | None:
+    """What a test asks for that was chosen elsewhere: a parameter; a text, number or member that it compares."""
+    test = judged.gate.test
+    if test.op == "param":
+        return test
+    asked: Expr | None = test.args[1][0] if test.op == "cmp" else None
+    if asked is not None and _is_picked_number(judged.module, asked):
+        return asked
+    lanes = context.tree.value(judged.module, asked).lanes if asked is not None else ()
+    return asked if any(map(_is_choice, lanes)) else None
+
+
+def _is_picked_number(module: Module, asked: Expr) -> bool:
+    """`version` after `version = 5 if sm >= 100 else 3`."""
+    value = module.slots[asked.args[0]] if asked.op == "var" else asked
+    arms = value.args[1:] if value.op == "if" else ()
+    return bool(arms) and all(arm.op == "const" and type(arm.args[0]) is int for arm in arms)
+
+
+def _is_choice(lane: object) -> bool:
+    """A text with no number of a chip in it, or a member of an enum."""
+    return isinstance(lane, EnumMember) or (isinstance(lane, str) and not _NUMBERED.search(lane))
 
 
 def _evident(context: Context, judged: Judged) -> Iterator[Draft]:

@@ -12,12 +12,13 @@ from bwlint.chips import NONE, ChipSet
 from bwlint.chips.wording import called, failing, plain, sentence
 from bwlint.evaluate.objects import ClassValue, FunctionValue, Instance, LambdaValue, PartialValue
 from bwlint.evaluate.values import CHIPS, Ref, Unknown
-from bwlint.judging.chosen import chooser
+from bwlint.judging.chosen import Elsewhere, chooser
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan
 from bwlint.judging.evidence import claimed
+from bwlint.judging.siblings import other_files
 from bwlint.model.details import ToldParameter
-from bwlint.model.expr import Expr, Span
+from bwlint.model.expr import Expr, Span, is_text
 from bwlint.model.facts import Module, Operation, Use
 from bwlint.model.findings import NoFix
 from bwlint.rules.leak import contract
@@ -26,27 +27,40 @@ from bwlint.world.libraries import PROOF, Need
 
 @dataclass(frozen=True, slots=True)
 class _Picked:
-    """What a call in `module` is on some chips, or is handed, and what it needs; `at` is the test that picks it.
-    `in_vain` says that a test picks, of which none runs there: what is tested has to run first.
+    """What a call in `user` is on some chips, or is handed, and what it needs; `at` is the test or the row that picks
+    it, in `module`. `in_vain` says that a test picks, of which none runs there: what is tested has to run first.
     """
 
-    module: Module
+    user: Module
     call: Operation
     need: Need
     wrong: ChipSet
     chips: ChipSet
+    module: Module
     at: Span
     in_vain: bool
 
 
 def check_file(context: Context, module: Module) -> Iterator[Draft]:
     drafts: dict[Span, Draft] = {}
-    for call in (one for one in module.operations if one.kind in ("picked", "told")):
-        for found in _wrong(context, module, call):
+    own = ((module, one) for one in module.operations if one.kind in ("picked", "told"))
+    for user, call in (*own, *_calls_of_others(context, module)):
+        for found in _wrong(context, user, call):
+            if found.module is not module:
+                continue
             one = drafts.setdefault(found.at, _draft(found))
             if found.call.at not in (related.at for related in one.related):
                 drafts[found.at] = replace(one, related=(*one.related, _at_call(found)))
     yield from drafts.values()
+
+
+def _calls_of_others(context: Context, module: Module) -> Iterator[tuple[Module, Operation]]:
+    """The calls in other files that a text may reach which a function of this one chooses."""
+    asking = {gate.qualname for gate in module.gates}
+    for name in (one for one in asking if one in module.functions and "." not in one):
+        if any(is_text(value) for _, value in module.functions[name].returns):
+            for other, _ in other_files(context, module, name):
+                yield from ((other, one) for one in other.operations if one.kind == "told")
 
 
 def _wrong(context: Context, module: Module, call: Operation) -> Iterator[_Picked]:
@@ -77,12 +91,12 @@ def _wrongly_chosen(context: Context, module: Module, call: Operation) -> Iterat
         if need is None:
             continue
         wrong = picked & live & context.targets & need.arriving - need.legal
-        if wrong:
-            at = chooser(context.tree, module, call.amounts[0], CHIPS.index(next(iter(wrong)))) or call.at
+        place = _chosen(context, module, call, wrong) if wrong else None
+        if place is not None:
             in_vain = context.in_test(module) and all(
                 one is not None and not wrong & one.legal for one in needs.values()
             )
-            yield _Picked(module, call, need, wrong, picked & live, at, in_vain)
+            yield _Picked(module, call, need, wrong, picked & live, *place, in_vain)
 
 
 def _need(context: Context, module: Module, use: Use) -> Need | None:
@@ -102,6 +116,14 @@ def _called(context: Context, module: Module, call: Operation, lane: object) -> 
         return None  # it is told of the class
     name = _dotted(context, lane)
     return Use(_in(module, name), "call", call.at) if name else None
+
+
+def _chosen(context: Context, module: Module, call: Operation, wrong: ChipSet) -> tuple[Module, Span] | None:
+    try:
+        at = chooser(context.tree, module, call.amounts[0], CHIPS.index(next(iter(wrong))))
+    except Elsewhere as other:
+        return (other.module, other.at) if other.at is not None else None
+    return module, at or call.at
 
 
 def _in(module: Module, name: str) -> str:
@@ -141,11 +163,11 @@ def _draft(found: _Picked) -> Draft:
         legal=need.legal,
         related=tuple(related),
         remedy=NoFix(f"choose what {plain(wrong)} should use instead"),
-        claims=(claimed(need, found.module, wrong),),
+        claims=(claimed(need, found.user, wrong),),
     )
 
 
 def _at_call(found: _Picked) -> RelatedSpan:
     told = f"`{found.call.name}` gets `{found.need.use.name}` there"
     called = f"`{found.call.name}` is `{found.need.use.name}` there"
-    return RelatedSpan(found.module, found.call.at, told if found.call.kind == "told" else called)
+    return RelatedSpan(found.user, found.call.at, told if found.call.kind == "told" else called)
