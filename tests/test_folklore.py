@@ -82,7 +82,7 @@ CLAIMS = (
             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
             " [%1], [%0], 16, [%1], 3;",
         ),
-        (("tma-slow-path", "the chip has no multicast hardware"),),
+        (("tma-slow-path", "there is no multicast hardware"),),
     ),
     Claim(
         "SM120 has no TMA store",
