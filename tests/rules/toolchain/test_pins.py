@@ -132,6 +132,7 @@ def test_a_release_that_is_held_fast(tmp_path: Path, name: str, text: str, says:
         ("Dockerfile", "FROM pytorch/pytorch:2.5.1-cuda12.1-cudnn9-runtime", "warning"),
         ("Dockerfile", "FROM nvidia/cuda:12.4.1-runtime", "note"),
         ("docker/old/Dockerfile", "FROM nvidia/cuda:12.4.1-devel", "note"),
+        ("training/Dockerfile", "FROM nvidia/cuda:12.4.1-devel", "note"),
         ("examples/Dockerfile", "FROM nvidia/cuda:12.4.1-devel", "note"),
         ("third_party/kit/Dockerfile", "FROM nvidia/cuda:12.4.1-devel", "note"),
     ],

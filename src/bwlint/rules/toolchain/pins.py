@@ -44,6 +44,7 @@ _HOW_IS_FOUND = NoFix("how a library or a tool is found is your choice")
 _ANY = re.compile("")
 _REQUIRED = (".txt", ".in", ".toml", ".cfg", ".py")
 """What everybody installs, and not one image."""
+_MAIN_IMAGE = re.compile(r"(?i)(?:(?:docker|container|conda)\w*/)?[^/]+")
 _LAID_ASIDE = re.compile(r"(?i)(?:^|/)(?:archived?|attic|deprecated|legacy|obsolete)/")
 
 
@@ -379,7 +380,8 @@ def _image(context: Context, module: Module, image: Operation) -> Iterator[Draft
         asked = f"compute capability {called(context.targets)}"
         message = f"The newest CUDA here is {image.name}, which cannot compile for {asked}: CUDA {need} can."
         compiles = isinstance(image.detail, CudaImage) and image.detail.compiles
-        severity: Severity = "warning" if compiles and _is_own(context, module) else "note"
+        main = _is_own(context, module) and _MAIN_IMAGE.fullmatch(context.places.get(module.path, ""))
+        severity: Severity = "warning" if compiles and main else "note"
         yield draft(
             module, image, context.targets, severity, message, f"CUDA {image.name}", f"Use CUDA {need} or newer."
         )
