@@ -55,6 +55,13 @@ def _cpp(test: str) -> tuple[str, str]:
 
 
 MENDED = [
+    (_python("return major >= 8 and minor >= 9"), _python("return (major, minor) >= (8, 9)"), "unsafe"),
+    (_python("return x or major <= 8 or minor < 6"), _python("return x or (major, minor) < (9, 6)"), "unsafe"),
+    (
+        _cpp("prop.major > 7 && prop.minor >= 9"),
+        _cpp("(prop.major > 8 || (prop.major == 8 && prop.minor >= 9))"),
+        "unsafe",
+    ),
     (_python("return major != 9 or major != 12"), _python("return major != 9 and major != 12"), "unsafe"),
     (_python("return major == 9 and major == 12"), _python("return major == 9 or major == 12"), "unsafe"),
     (_python("return x and (major < 9 and major > 11)"), _python("return x and (major < 9 or major > 11)"), "unsafe"),
@@ -117,6 +124,8 @@ def test_texts_become_numbers(tmp_path: Path, before: str, after: str | None, ap
 
 
 REFUSED = [
+    (_python("return minor >= 9 and major >= 8"), "the minor comes first: rewrite it by hand"),
+    (_python("return major >= 8 and x and minor >= 9"), "rewrite it by hand"),
     (_python("return 1 if slow else 2"), "the call needs a value for `device`: pass the one that is meant here"),
     (_python("return 12 < major < 9"), "only you know which comparison is wrong here"),
     (_python("return x and major == 9 and major == 12"), "rewrite it by hand"),

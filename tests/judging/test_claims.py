@@ -270,6 +270,7 @@ def told(found: Finding) -> list[str]:
             ["build: nvcc refuses compute_120,sm_120;compute_120f,sm_120f"],
         ),
         ("arch-target", "arch-target/CMakeLists.txt:79", ["build: nvcc refuses compute_90f,sm_90f"]),
+        ("arch-target", "arch-target/build.sh:29", ["build: nvcc refuses compute_100f,sm_110"]),
         ("arch-target", "arch-target/CMakeLists.txt:53", ["other: sm_121 is not known before CUDA 12.9"]),
         ("arch-target", "arch-target/CMakeLists.txt:61", ["other: this accepts 120 and no target of 12.1"]),
         ("arch-target", "arch-target/CMakeLists.txt:63", ["other: no name that is accepted is 121f"]),

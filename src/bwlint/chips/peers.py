@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from bwlint.data import any_of, table
 
@@ -29,20 +29,6 @@ def options() -> tuple[PathOption, ...]:
         )
         for row in table("peers")["option"]
     )
-
-
-@cache
-def _any_option() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one.name.pattern})" for one in options()))
-
-
-@lru_cache(maxsize=4096)
-def turned_on(name: str) -> PathOption | None:
-    """What is surely turned on where something of this name is true."""
-    if _any_option().search(name) is None:
-        return None
-    found = (one for one in options() if not one.clusters and one.value.fullmatch("True"))
-    return next((one for one in found if one.name.search(name)), None)
 
 
 _SETS_DEVICE = re.compile(r"[sS]et_?[dD]evice\s*\(\s*([^()]*?)\s*\)")

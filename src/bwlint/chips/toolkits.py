@@ -53,8 +53,8 @@ def where_header_is(header: str) -> str:
 
 def in_container(month: str) -> str:
     """The CUDA in NVIDIA's containers of frameworks with a tag such as "24.08"; "" where it is older than is known."""
-    known = [row for row in table("toolkits")["container"] if version(row["first"]) <= version(month)]
-    return str(known[-1]["cuda"]) if known else ""
+    months: dict[str, str] = table("toolkits")["containers"]["cuda"]
+    return next((months[first] for first in reversed(months) if version(first) <= version(month)), "")
 
 
 @cache

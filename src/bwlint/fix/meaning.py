@@ -1,4 +1,4 @@
-"""Fix code that does not mean what it says: a wrong operator between checks, a missing call, number or comma."""
+"""Fix code that does not mean what it says: a wrong operator, a missing call, number or comma, a suffix."""
 
 from __future__ import annotations
 

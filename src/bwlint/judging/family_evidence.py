@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from bwlint.chips import ChipSet, Target, known_targets, spelling
 from bwlint.chips.instructions import find, verdict
 from bwlint.chips.wording import plain
+from bwlint.chips.words import said
 from bwlint.evaluate.values import CHIPS
 from bwlint.judging.behind import got
 from bwlint.judging.context import Context
@@ -22,7 +23,7 @@ from bwlint.judging.siblings import Admission, asking, built_without
 from bwlint.model.expr import Expr, Span, walk
 from bwlint.model.facts import Gate, Hop, Module, Side
 from bwlint.model.kinds import ANSWERS, LISTED
-from bwlint.model.naming import called_by, compiled_by_triton
+from bwlint.model.naming import called_by
 from bwlint.readers.exact_names import exact_names, in_literals, owners
 from bwlint.sources.read import SourceText
 from bwlint.sources.search import Hit
@@ -32,6 +33,7 @@ from bwlint.world.libraries import PROOF
 
 _FAMILY_TARGET = re.compile(rf"(?:^|_)(?:{spelling.IN_NAMES}12x|(?:{spelling.IN_NAMES})?12[0-9]f)(?:_|$)", re.I)
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
+_COMPILED_THERE = re.compile(said("compiled-there"), re.I)
 _MNEMONIC = re.compile(r"\b[a-z][a-z0-9_]*(?:\.[a-z0-9_:]+){2,}")
 
 
@@ -163,7 +165,7 @@ def _compiled_there(_: Context, parted: Parted) -> str | None:
     """What is behind the gate is named for a compiler that compiles for the device at hand."""
     judged = parted.judged
     uses = (use for use in judged.working.uses if use.is_a("call", "import"))
-    found = next((use for use in uses if compiled_by_triton(use.name)), None)
+    found = next((use for use in uses if _COMPILED_THERE.search(use.name)), None)
     if found is None:
         return None
     return f"Triton compiles `{called_by(found.name)}` for the chip it runs on ({_here(judged, found.at)})"

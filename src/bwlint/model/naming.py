@@ -6,7 +6,6 @@ import re
 from functools import cache
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_TRITON = re.compile(r"(?i)(?<![a-z])triton(?!llm)")
 _PREFIX = re.compile(r"^(?:m|k|g|s)_(?=\w)")
 
 
@@ -20,11 +19,6 @@ def spoken(name: str) -> str:
 def called_by(dotted: str) -> str:
     """The last part of a dotted name; of an object that is called, the name of its class."""
     return dotted.removesuffix(".__call__").rpartition(".")[2]
-
-
-def compiled_by_triton(name: str) -> bool:
-    """Whether a name says that Triton compiles it, which it does for the chip at hand."""
-    return _TRITON.search(name) is not None
 
 
 def counted(number: int, noun: str) -> str:

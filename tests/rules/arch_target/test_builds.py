@@ -296,6 +296,18 @@ def test_kernels_and_names_that_stop_early(kind: str, sass: str, ptx: str, expec
     assert levels(carry(kind, sass, ptx)) == expected
 
 
+def test_kernels_that_another_list_of_theirs_builds() -> None:
+    old, new = (carry("kernel", sass, name=sass, sources=("k.cu",)) for sass in ("80 90", "120f"))
+    assert levels(old, new) == []
+    assert levels(old, carry("kernel", "120f", name="Y", sources=("other.cu",))) == ["1 warning"]
+
+
+def test_kernels_of_a_build_that_takes_no_asked_chip() -> None:
+    accepted, kernel = carry("filter", "80 86 90", name="A"), carry("kernel", "80 90", line=2)
+    assert levels(accepted, kernel) == ["1 warning"]
+    assert levels(carry("filter", "80 90 120 121", name="A"), kernel) == ["2 warning"]
+
+
 @pytest.mark.parametrize(
     ("names", "sources", "expected"),
     [

@@ -127,6 +127,33 @@ def test_what_is_compiled_for_one_part_is_not_for_its_sibling(
     assert remedy.unsafe == doubt
 
 
+TOLD = (
+    "import torch\n\n\ndef refusal(q):\n    if torch.cuda.get_device_capability() {}:\n"
+    "        return 'device compute capability is not 12.0'\n    return None\n"
+)
+ASKING = "import torch\nfrom told import refusal\n\n\ndef run(q):\n    if {}:\n        {}\n    return None\n"
+EXACT = "torch.cuda.get_device_capability() == (12, 0)"
+
+
+@pytest.mark.parametrize(
+    ("refuses", "test", "then", "expected"),
+    [
+        ("!= (12, 0)", EXACT, "return refusal(q)", ["told.py warning"]),
+        ("!= (12, 0)", f"refusal(q) is None and {EXACT}", "return q", ["told.py warning"]),
+        ("not in ((12, 0), (12, 1))", EXACT, "return refusal(q)", ["user.py warning"]),
+        ("!= (12, 0)", EXACT, "raise ValueError('no')", ["told.py warning", "user.py warning"]),
+        ("!= (12, 0)", EXACT, "return kernel(q), refusal(q)", ["told.py warning", "user.py warning"]),
+    ],
+)
+def test_a_split_that_is_told_further_on(
+    tmp_path: Path, refuses: str, test: str, then: str, expected: list[str]
+) -> None:
+    """To open the gate alone changes nothing: the function that it leads to turns the sibling away by itself."""
+    files = {"told.py": TOLD.format(refuses), "user.py": ASKING.format(test, then)}
+    found = [one for one in drafts(tmp_path, files, "family-split") if one.severity == "warning"]
+    assert sorted(f"{Path(one.module.path).name} {one.severity}" for one in found) == expected
+
+
 SAMPLES = """import pytest
 import torch
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 
 from bwlint.chips.surroundings import shipped
-from bwlint.chips.toolkits import in_container
 from bwlint.model.details import CudaImage, PackagePin
 from bwlint.model.facts import Operation
 from bwlint.readers.buildfiles.places import Places
+from bwlint.readers.buildfiles.releases import image_release
 
 _PACKAGES = tuple(dict.fromkeys(one.name for one in shipped() if not one.called))
 _ONE_RANGE = r"(?:[=<>!~]=|===|<|>)[ \t]*[0-9][\w.*+]{0,30}"
@@ -28,13 +28,10 @@ _POETRY = re.compile(
     re.M,
 )
 _IMAGE = re.compile(
-    r"^[ \t]*(?:(?:FROM[ \t]+(?:--\S+[ \t]+)?|ARG[ \t]+\w*(?:IMAGE|BASE)\w*=[\"']?)\S*(?:"
-    r"nvcr\.io/nvidia/[\w-]+:(?P<month>[0-9]{2}\.[0-9]{2})(?=-)|[:_-]cu(?P<stream>[0-9]{3})(?![0-9])"
-    r"|\bcuda[:_-]?v?(?P<release>[0-9]{2}\.[0-9])(?![0-9]))"
-    r"|(?:ARG|ENV)[ \t]+CUDA_VERSION[ =]\"?(?P<given>[0-9]{2}\.[0-9])(?![0-9]))",
+    r"^[ \t]*(?:(?:FROM[ \t]+(?:--\S+[ \t]+)?|ARG[ \t]+\w*(?:IMAGE|BASE)\w*=[\"']?)(?P<name>\S+)"
+    r"|(?:ARG|ENV)[ \t]+CUDA_VERSION[ =]\"?(?P<release>[0-9]{2}\.[0-9])(?![0-9]))",
     re.M | re.I,
 )
-"""`nvidia/cuda:12.4.1-devel`, `nvcr.io/nvidia/pytorch:24.08-py3` by its month, `app:cu124-torch2.6`."""
 _CONDA = re.compile(
     r"^[^#\n]{0,200}?(?<![\w-])(?:pytorch-cuda|cuda-?toolkit|cuda-version)"
     r"[ \t]*={1,2}[ \t]*(?P<release>[0-9]{2}\.[0-9])(?![0-9])",
@@ -123,11 +120,12 @@ def _stands(path: str, line: str) -> bool:
 
 def _images(source: str, places: Places) -> Iterator[Operation]:
     for match in _IMAGE.finditer(source):
-        kind = str(match.lastgroup)
-        release, made = match[kind], kind in ("month", "stream") or "devel" in source or "pytorch" in match[0]
-        if kind == "month":
-            release = in_container(release)
-        elif kind == "stream":
-            release = f"{release[:2]}.{release[2]}"
-        if release:
-            yield Operation("cuda-image", release, places.span(*match.span(kind)), detail=CudaImage(compiles=made))
+        named, start = image_release(match["name"] or ""), match.start("name")
+        if match["release"]:
+            at, release = places.span(*match.span("release")), match["release"]
+        elif named is not None:
+            at, release = places.span(start + named.start, start + named.end), named.release
+        else:
+            continue
+        made = "devel" in source or (named is not None and "/cuda:" not in match["name"])
+        yield Operation("cuda-image", release, at, detail=CudaImage(compiles=made))

@@ -33,8 +33,11 @@ _ORDERS |= {"-lt": lt, "-le": le, "-gt": gt, "-ge": ge, "-eq": eq}
 _STREAM = re.compile(r"cu(?:da)?[-_]?(\d{2})(\d)\d?", re.I)
 _BANNER = re.compile(r"^\*V?")
 """What stands before the number in the output of `nvcc --version`: *V12.8*."""
-_IMAGE = re.compile(r"cuda[:_-]?v?(\d{2}\.\d)(?!\d)", re.I)
-_CONTAINER = re.compile(r"nvcr\.io/nvidia/[\w-]+:([0-9]{2}\.[0-9]{2})-")
+_IMAGE = re.compile(
+    r"nvcr\.io/nvidia/[\w-]+:(?P<month>[0-9]{2}\.[0-9]{2})(?=-)|cuda[:_-]?v?(?P<release>[0-9]{2}\.[0-9])(?![0-9])"
+    r"|[:_-]cu(?P<stream>[0-9]{3})(?![0-9])",
+    re.I,
+)
 _JOINED = re.compile(r"(\d{2})(\d)")
 _OTHER_TEST = re.compile(r"&&|\|\||\s-[ao]\s")
 _STRING = re.compile(r"'([^']*)'")
@@ -57,10 +60,31 @@ def of_condition(text: str) -> tuple[Toolkits, Toolkits]:
 
 
 def of_image(name: str) -> Toolkits:
-    """The toolkit in the name of a container's image: `nvidia/cuda:12.8.1-devel`, `builder:cuda13.0`."""
-    found, month = _IMAGE.search(name), _CONTAINER.search(name)
-    release = in_container(month[1]) if month else found[1] if found else ""
-    return frozenset({release}) & every_toolkit() or every_toolkit()
+    """The toolkits that the name of a container's image leaves open."""
+    found = image_release(name)
+    return (frozenset({found.release}) & every_toolkit() if found else frozenset()) or every_toolkit()
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRelease:
+    """The CUDA in the name of an image, and the characters that say it."""
+
+    release: str
+    start: int
+    end: int
+
+
+def image_release(name: str) -> ImageRelease | None:
+    """`nvidia/cuda:12.8.1-devel`, `builder:cuda13.0`, `nvcr.io/nvidia/pytorch:24.08-py3` by its month, `app:cu124`."""
+    found = _IMAGE.search(name)
+    if found is None or found.lastgroup is None:
+        return None
+    release = found[found.lastgroup]
+    if found.lastgroup == "month":
+        release = in_container(release)
+    elif found.lastgroup == "stream":
+        release = f"{release[:2]}.{release[2:]}"
+    return ImageRelease(release, *found.span(found.lastgroup)) if release else None
 
 
 def of_patterns(text: str) -> Toolkits:

@@ -174,8 +174,3 @@ def _given(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
     for keyword in call.keywords:
         if keyword.arg:
             yield keyword.arg, keyword.value
-
-
-def _partly_called(call: ast.Call) -> tuple[ast.expr, ...]:
-    """What is called: of `partial(f, a=1)` f."""
-    return (call.func, *call.args[:1]) if dotted(call.func).rpartition(".")[2] == "partial" else (call.func,)

@@ -2,8 +2,8 @@
 
 Each comes out as an operation of kind peer-switch. `name` is skip, declared (a variable that would leave a test out is
 said not to), reads (it is asked for), open, enable, multicast, multimem (a call that uses
-multicast memory), fabric, rdma, option, switched (an option that is given the answer of a question about the device),
-named (a look at NVLink that the name of the device decides) or demanded (multicast that the caller may not want).
+multicast memory), fabric, rdma, option, named (a look at NVLink that the name of the device decides) or demanded
+(multicast that the caller may not want).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from bwlint.chips.peers import PathOption, hints, on_one_device, options, proofs, skips, turned_on
+from bwlint.chips.peers import PathOption, hints, on_one_device, options, proofs, skips
 from bwlint.chips.spelling import IN_NAMES
 from bwlint.model.details import PeerSwitch
 from bwlint.model.facts import Operation
@@ -171,28 +171,16 @@ def _of(node: ast.AST, tests: tuple[ast.expr, ...], function: _PeerFunction) -> 
         yield from _read(node.test)
     if isinstance(node, ast.Call):
         yield from _called(node, function)
-        for keyword in node.keywords:
-            yield from _decided(keyword.arg or "", keyword.value)
     elif isinstance(node, (ast.Assign, ast.AnnAssign)):
         yield from _assigned(node, tests)
-        yield from _decided(last_name(node.targets[0] if isinstance(node, ast.Assign) else node.target), node.value)
-    elif isinstance(node, ast.Return) and node.value is not None:
-        yield from _decided(function.name, node.value)
-        if tests or isinstance(node.value, ast.IfExp):
-            yield from _fabric(node.value, tests)
+    elif isinstance(node, ast.Return) and node.value is not None and (tests or isinstance(node.value, ast.IfExp)):
+        yield from _fabric(node.value, tests)
     elif isinstance(node, ast.If) and _asks_name(node.test) and any(map(_NVLINK.search, _words(node))):
         yield _Found("named", node.test)
     elif isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise):
         yield from _demanded(node.test, tests, function)
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _ENABLE.match(last_name(node.value.func)):
         yield _Found("enable", node.value.func)
-
-
-def _decided(name: str, value: ast.expr | None) -> Iterator[_Found]:
-    """An option that is given the answer of a question."""
-    option = turned_on(name) if isinstance(value, (ast.Compare, ast.Call, ast.BoolOp, ast.UnaryOp)) else None
-    if option is not None and value is not None:
-        yield _Found("switched", value, PeerSwitch(path=option.path, what=option.what))
 
 
 def _called(node: ast.Call, function: _PeerFunction) -> Iterator[_Found]:

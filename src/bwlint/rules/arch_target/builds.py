@@ -579,7 +579,8 @@ class _BuildFile:
             )
             return
         beside, alone = self._beside_x86(built), self._is_alone(built, together)
-        if beside is None and not alone and (not _for_everybody(built.carry, every) or self._older(built)):
+        meant = _for_everybody(built.carry, every) and not self._older(built) and not self._served(built)
+        if beside is None and not alone and not meant:
             return
         decided = self._decided_by_flags(built)
         expected = None if decided or alone else beside or self._expected(built, together)
@@ -666,6 +667,18 @@ class _BuildFile:
             remedy=NoFix("which toolkits the project is built with is not known"),
         )
 
+    def _served(self, built: _Built) -> bool:
+        """Whether another list offers a kernel's sources for the asked chips, or the build takes none of these."""
+        carry = built.carry
+        if carry.kind != "kernel":
+            return False
+        asked = self.context.targets
+        others = [one for one in self.built if one.carry.kind == "kernel" and one.loads & asked]
+        if any(set(one.carry.sources) & set(carry.sources) for one in others):
+            return True
+        accepted = [one for one in self.built if one.carry.kind == "filter" and one.toolkits & built.toolkits]
+        return bool(accepted) and not any(one.loads & asked for one in accepted)
+
     def _expected(self, built: _Built, together: _Together) -> _AskedList | None:
         """Why something for the asked chips is expected in a list, and the place where it is to be said."""
         carry, every = built.carry, together.every
@@ -691,6 +704,18 @@ class _BuildFile:
         """Whether the sources of a list are known in this tree, and so that no other name is made of its own."""
         of_flags = (one for one in self.module.carries if one.kind == "extension" and built.carry.kind == "gencode")
         return any(behind(self.context, self.module, one).modules for one in (built.carry, *of_flags))
+
+    def _beside_x86(self, built: _Built) -> _AskedList | None:
+        """A list for aarch64 hosts, where the one for x86_64 has the asked chips."""
+        carry = built.carry
+        for one in self.built if carry.host == ARM else ():
+            same = one.carry.kind == carry.kind and without_host(one.carry.name) == without_host(carry.name) != ""
+            if same and one.carry.host == X86 and one.loads & self.context.targets and one.toolkits & built.toolkits:
+                hosts = marked(self.context.targets & group("arm-hosts"))
+                return _AskedList(
+                    built, f"Line {one.carry.at[0]} has one for x86_64, and {hosts} is in aarch64 machines."
+                )
+        return None
 
     def _decided_by_flags(self, built: _Built) -> bool:
         """Whether torch does not look at a list of the environment: its one extension names targets of its own.
@@ -774,28 +799,6 @@ class _BuildFile:
         )
         yield replace(found, cause=(self.module.path, sources[0]))
 
-    def _does_not_compile(self, built: _Built, wrong: Sequence[Target], meant: ChipSet) -> str:
-        """An instruction of the sources that the wrong targets refuse, as a sentence; a library's atom compiles."""
-        code = behind(self.context, self.module, built.carry)
-        kept = [Target(chip.joined, "a") for chip in meant]
-        found = ((one, *first) for one in wrong for own in kept for first in refused(self.context, code, one, own))
-        for target, module, operation in (one for one in found if one[2].kind == "instruction"):
-            file = module.path.rpartition("/")[2]
-            return f"{target} has no `{short(operation)}`, which {file}:{operation.at[0]} needs."
-        return ""
-
-    def _beside_x86(self, built: _Built) -> _AskedList | None:
-        """A list for aarch64 hosts, where the one for x86_64 has the asked chips."""
-        carry = built.carry
-        for one in self.built if carry.host == ARM else ():
-            same = one.carry.kind == carry.kind and without_host(one.carry.name) == without_host(carry.name) != ""
-            if same and one.carry.host == X86 and one.loads & self.context.targets and one.toolkits & built.toolkits:
-                hosts = marked(self.context.targets & group("arm-hosts"))
-                return _AskedList(
-                    built, f"Line {one.carry.at[0]} has one for x86_64, and {hosts} is in aarch64 machines."
-                )
-        return None
-
     def _native(self, built: _Built, chips: ChipSet) -> str:
         """What to write for chips for which there is nothing."""
         carry, first = built.carry, next(iter(chips))
@@ -813,6 +816,16 @@ class _BuildFile:
         if missing <= Target(lower.number).loads_on() and takes_family(self.module, built.carry) and lower.chip.family:
             return f"Write {_spelled(built.carry, [lower.chip], 'f')}, or {added}"
         return capital(added)
+
+    def _does_not_compile(self, built: _Built, wrong: Sequence[Target], meant: ChipSet) -> str:
+        """An instruction of the sources that the wrong targets refuse, as a sentence; a library's atom compiles."""
+        code = behind(self.context, self.module, built.carry)
+        kept = [Target(chip.joined, "a") for chip in meant]
+        found = ((one, *first) for one in wrong for own in kept for first in refused(self.context, code, one, own))
+        for target, module, operation in (one for one in found if one[2].kind == "instruction"):
+            file = module.path.rpartition("/")[2]
+            return f"{target} has no `{short(operation)}`, which {file}:{operation.at[0]} needs."
+        return ""
 
     def _together(self, built: _Built) -> _Together:
         """The carries that add up with one: flags of a file, pieces of a list under a common toolkit."""

@@ -176,10 +176,8 @@ def _suffixed(context: Context, module: Module) -> Iterator[Draft]:
             yield from _of(context, module, function, *asked)
 
 
-def _asks_for_digits(module: Module, function: Function) -> tuple[Expr, Span, Span | None] | None:
-    """The name from which a function takes the prefix, where it asks whether all that is left is digits, and where it
-    takes the prefix.
-    """
+def _asks_for_digits(module: Module, function: Function) -> tuple[Expr, Span] | None:
+    """The call by which a function takes the prefix of a name, and where it asks whether all that is left is digits."""
     calls = [
         node
         for node in walk_through((function.returns,), module.slots, _MOST_SLOTS)
@@ -187,18 +185,16 @@ def _asks_for_digits(module: Module, function: Function) -> tuple[Expr, Span, Sp
     ]
     asked = next((node.at for node in calls if node.args[0].args[1] in _OF_DIGITS), None)
     cut = next((node for node in calls if _PREFIX in map(_text, node.args[1])), None)
-    return (cut.args[0].args[0], asked, cut.at) if cut is not None and asked is not None else None
+    return (cut, asked) if cut is not None and asked is not None else None
 
 
 def _text(node: Expr) -> object:
     return node.args[0] if node.op == "const" else None
 
 
-def _of(
-    context: Context, module: Module, function: Function, name: Expr, at: Span, cut: Span | None
-) -> Iterator[Draft]:
+def _of(context: Context, module: Module, function: Function, cut: Expr, at: Span) -> Iterator[Draft]:
     """The chips whose name it knows, and does not know with the suffix of what is compiled for one part or family."""
-    answers: dict[object, ChipSet] = {}
+    name, answers = cut.args[0].args[0], dict[object, ChipSet]()
     for chip in context.targets:
         given = f"{_PREFIX}{chip.joined}"
         known = _answer(context, module, function, name, given)
@@ -219,7 +215,7 @@ def _of(
             message=f"`{name_of_it}` knows no target with a suffix: {says}{meaning}.",
             label="false for 120a and 120f" if is_asked else "not called here",
             advice="Strip the suffix first: the leading digits are the number.",
-            remedy=Remedy("meaning", at=cut, evidence="sm_120a is made for the chip of sm_120", unsafe=_NUMBER_ALONE),
+            remedy=Remedy("meaning", at=cut.at, evidence="sm_120a is for the chip of sm_120", unsafe=_NUMBER_ALONE),
             claims=(
                 Claimed(
                     claims.other(f"`{name_of_it}` reads no number from {plain(wrong)} with a suffix", wrong), at, module

@@ -23,7 +23,7 @@ from bwlint.model.expr import Expr, Span, is_text, negate, walk, walk_through
 from bwlint.model.facts import Gate, Module
 from bwlint.model.findings import Confidence, NoFix, Severity
 from bwlint.model.kinds import ANSWERS, BRANCHES, LISTED
-from bwlint.model.naming import compiled_by_triton, spoken
+from bwlint.model.naming import spoken
 from bwlint.rules.family_split.reasons import certified
 from bwlint.rules.family_split.weight import names_members
 from bwlint.rules.leak.bounds import numbered
@@ -46,6 +46,7 @@ _SMALL_PARTS = (
     " 12.x have that too, but take the path of chips with more."
 )
 _OPEN = "If you have run this code on 12.x, let 12.x in. Otherwise leave the check, with a comment that says why."
+_COMPILED = re.compile(words.said("compiled-there"), re.I)
 _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")
 _AVOIDED = re.compile(words.said("refusal", "avoided"), re.I)
@@ -552,7 +553,7 @@ def _of_compiled(context: Context, judged: Judged, out: ChipSet) -> Kept | None:
     """9.0 and 10.x, and what is named for a compiler behind it that has all chips."""
     both = judged.admitted & _DATACENTER and judged.admitted & (_HOPPER | _AMPERE)
     names = f"{judged.names} {' '.join(judged.mentioned)}"
-    if not both or not judged.owns_comparison or not compiled_by_triton(names):
+    if not both or not judged.owns_comparison or not _COMPILED.search(names):
         return None
     reason = f"This check stops at {plain(judged.core & _DATACENTER)} and keeps {called(out)} out."
     reason += " Triton compiles for 12.x too."

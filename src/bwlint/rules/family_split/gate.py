@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from bwlint.chips import NONE, ChipSet, families, group, spelling, words
 from bwlint.chips.wording import called, marked, plain
@@ -48,7 +49,8 @@ def check(context: Context, judged: Judged) -> Iterator[Draft]:
     if found is not None:
         if _asked_together(context, judged, found[0] | found[1]):
             return
-        yield draft(context, judged, *found)
+        one = draft(context, judged, *found)
+        yield replace(one, severity="note") if one.severity == "warning" and _told_further(context, judged) else one
         return
     yield from other_family(context, judged)
     yield from exact_names(context, judged)
@@ -60,6 +62,38 @@ def _asked_together(context: Context, judged: Judged, family: ChipSet) -> bool:
     """
     asked = list(asking(context, judged)) if judged.gate.kind in ANSWERS else []
     return bool(asked) and all(one.sets.decided and not parts(one, family) for one in asked)
+
+
+def _told_further(context: Context, judged: Judged) -> bool:
+    """Whether a function that it asks, or all that it leads to, splits the family by its own check, reported there."""
+    tests = (judged.gate.test, *judged.gate.path)
+    asked = [_within(context, judged, node) for test in tests for node in walk(test) if node.op == "call"]
+    led_to = [
+        tuple(context.evidence.own_gates(judged.module, use))
+        for use in judged.working.uses
+        if use.sure and use.how == "call"
+    ]
+    return any(_parts_itself(context, gates) for gates in asked) or (
+        bool(led_to) and all(_parts_itself(context, gates) for gates in led_to)
+    )
+
+
+def _within(context: Context, judged: Judged, call: Expr) -> tuple[Judged, ...]:
+    """The gates of a function of the tree that is called."""
+    found = context.tree.function(judged.module, call.args[0])
+    if found is None:
+        return ()
+    gates = context.judged.get(found.module.path, ())
+    return tuple(one for one in gates if one.gate.qualname == found.function.qualname and one.gate is not judged.gate)
+
+
+def _parts_itself(context: Context, gates: Sequence[Judged]) -> bool:
+    """Whether one of the gates of a function, that is no answer about the device alone, is reported as a split."""
+    for other in gates:
+        parted = split(context, other) if other.gate.kind not in ANSWERS else None
+        if parted is not None and draft(context, other, *parted).severity == "warning":
+            return True
+    return False
 
 
 def exact_names(context: Context, judged: Judged) -> Iterator[Draft]:

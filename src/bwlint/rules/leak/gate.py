@@ -138,6 +138,7 @@ def _is_choice(lane: object) -> bool:
 def _evident(context: Context, judged: Judged) -> Iterator[Draft]:
     """What the file itself says against a gate, where no name behind it is known."""
     yield from own_words.contradicted(context, judged)
+    yield from own_words.guarded(context, judged)
     yield from own_words.answered(context, judged)
     yield from sisters.odd_one(context, judged)
     yield from sisters.taken_for_older(context, judged)

@@ -16,15 +16,15 @@ from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
 from bwlint.judging.evidence import claimed
 from bwlint.judging.probes import turn_away
-from bwlint.model.expr import Span
-from bwlint.model.facts import Side
+from bwlint.model.expr import Span, is_text
+from bwlint.model.facts import Side, Use
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
 from bwlint.model.naming import called_by, spoken
 from bwlint.rules.leak import own_words
 from bwlint.rules.leak.bounds import bounded, doubted
 from bwlint.world.gates import Judged, answers_no, refuses
-from bwlint.world.libraries import PROOF, Need, instruction
+from bwlint.world.libraries import PROOF, Libraries, Need, instruction
 
 _OLD_NAMES = group("renamed")
 _UNNUMBERED = re.compile(r"(?!not\b|.*\b\d).{1,60}")  # in such a check nobody sees that it asks for a chip
@@ -69,7 +69,7 @@ def leaks(
 
 def _need(context: Context, judged: Judged, side: Side, apart: frozenset[Span]) -> Need | None:
     """What a side uses; else what the reason of the refusal, the enclosing names, or the file say."""
-    found = context.need_of(judged, side, apart)
+    found = context.need_of(judged, side, apart) or _returned(context.evidence.libraries, judged, side)
     if (found is not None and found.strength == PROOF) or side is not judged.working:
         return found
     at = judged.at
@@ -136,6 +136,15 @@ def _says_so(text: str, chips: ChipSet) -> bool:
     """Whether a text names chips one by one, and not by "and newer"."""
     said = mentioned(text)
     return not said.open_ended and bool(said.named & chips)
+
+
+def _returned(libraries: Libraries, judged: Judged, side: Side) -> Need | None:
+    """The backend that a side returns by its name; what it is for, the function says that returns it."""
+    value = side.value
+    if value is None or not is_text(value) or side.ends != "return":
+        return None
+    role = judged.gate.qualname.rpartition(".")[2]
+    return libraries.need(judged.module.path, Use(value.args[0], "text", value.at or judged.at, role=role))
 
 
 def _instruction_in(judged: Judged) -> Need | None:

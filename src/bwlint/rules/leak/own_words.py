@@ -22,13 +22,14 @@ from bwlint.model.findings import NoFix, Severity
 from bwlint.model.kinds import ANSWERS, ASSERTED, ATTEMPTED
 from bwlint.rules.leak.bounds import bounded
 from bwlint.world.gates import Judged, operands, refuses
-from bwlint.world.libraries import called_after
+from bwlint.world.libraries import called_after, instruction
 
 _OLD_NAMES = group("renamed")
 _THRESHOLD = group("blackwell-and-newer")
 _OWN_KIND = group("hopper") | group("datacenter-blackwell") | group("thor") | group("announced") | _OLD_NAMES
 """Generations with instructions that no other has: who names one of them alone speaks of its kernels."""
 _END = re.compile(r"[.;:](?:\s|$)|\s#:?\s*(?=[A-Z])")
+_GUARDS = re.compile(rf"\W?((?:[\w.]+ ){{0,2}}[\w.]+) (?:(?:is|are) only\b|{words.said('demand')})", re.I)
 _WHOLE = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _ONLY = re.compile(r"\bonly\b", re.I)
 _AGAINST = re.compile(words.said("refusal", "exception", "examples"), re.I)
@@ -110,6 +111,29 @@ def _says_yes(judged: Judged) -> ChipSet:
     beside = (one for one in operands(judged.gate.test) if one.at != judged.gate.leaf)
     given = all(one.op in ("param", "const") for one in beside)
     return judged.must | (judged.may & judged.core) if given else judged.must
+
+
+def guarded(context: Context, judged: Judged) -> Iterator[Draft]:
+    """ "tmem is only available on Blackwell": a refusal says which instruction it guards, and chips without it pass."""
+    for text in judged.other.texts[:1] if refuses(judged.other) else ():
+        subject = _GUARDS.match(text.text)
+        need = instruction(subject[1], text.at) if subject is not None else None
+        if subject is None or need is None or not subject[1].startswith(need.use.name):
+            continue
+        wrong = judged.admitted & context.targets & context.reach(judged, judged.at) - need.legal
+        if not wrong or not judged.admitted & need.legal or wrong & mentioned(text.text).named:
+            continue
+        found = _draft(
+            context,
+            judged,
+            wrong,
+            _WordsBeside("its own message", text.text, text.at),
+            severity="warning",
+            message=f"This check lets {called(wrong)} through. By its own message it guards `{need.use.name}`, "
+            f"which only {plain(need.legal)} {have(need.legal)}.",
+            legal=need.legal,
+        )
+        yield replace(found, cause=(judged.module.path, judged.at))
 
 
 def open_bound(context: Context, judged: Judged) -> Iterator[Draft]:

@@ -24,6 +24,7 @@ from bwlint.model.expr import Span, const
 from bwlint.model.facts import Module, Operation, Path
 from bwlint.model.findings import Severity
 from bwlint.model.kinds import OperationKind
+from bwlint.rules.smem.sizes import allow
 from bwlint.world.gates import TEST_FILE, Judged
 
 _BYTE_TYPES = re.compile(r"(?i)fp8|float8|int8|fp4|int4")
@@ -168,8 +169,7 @@ def _draft(
 
 
 def _has(chips: ChipSet) -> str:
-    most = min(chip.smem_per_block_optin or 0 for chip in chips)
-    return f"{called(chips)} {'allows' if len(chips) == 1 else 'allow'} {kib(most)}, so the launch fails"
+    return f"{called(chips)} {allow(chips)}, so the launch fails"
 
 
 def check(context: Context, judged: Judged) -> Iterator[Draft]:
