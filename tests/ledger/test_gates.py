@@ -226,7 +226,7 @@ def calls(*names: str) -> tuple[Use, ...]:
         (Side(ends="fall", uses=calls("a", "b")), "calls `a`, `b`", ""),
         (Side(ends="fall", uses=(Use("x", "import", AT), *calls("a"))), "calls `a`", ""),
         (Side(ends="fall", value=const(3)), "sets 3", ""),
-        (Side(ends="fall", value=const(False), disables=True), "sets False", "is-told-no switches-off"),
+        (Side(ends="fall", value=const(False), disables="fast"), "sets False", "is-told-no switches-off"),
         (Side(ends="fall", tuning=True), "sets other numbers", "only-numbers"),
         (Side(ends="continue"), "skips this one", "is-told-no"),
         (Side(ends="fall", empty=True), "does nothing of its own", "does-nothing"),

@@ -105,8 +105,8 @@ def test_the_rest_of_a_generation(tmp_path: Path, code: str, reason: str, safe: 
 
 NEWER = f"@pytest.mark.skipif({CAP} < ({{}}, 0), reason='older')\n"
 OLDER = f"@pytest.mark.skipif({CAP} >= (11, 0), reason='newer')\n"
-TCGEN05 = "stands for tcgen05 and tensor memory. Only 10.x and 11.0 have them."
-WGMMA = "stands for wgmma. Only 9.0 has it."
+TCGEN05 = "names tcgen05 and tensor memory. Only 10.x and 11.0 have them, so it fails there."
+WGMMA = "names wgmma. Only 9.0 has it, so it fails there."
 
 
 @pytest.mark.parametrize(

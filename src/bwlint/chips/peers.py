@@ -94,6 +94,16 @@ def proofs(code: str) -> frozenset[str]:
     return frozenset(kind for kind, pattern in _patterns() if pattern.search(code))
 
 
+@cache
+def _queries() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((row["kind"], re.compile(row["query"])) for row in table("peers")["proof"] if "query" in row)
+
+
+def queries(code: str) -> frozenset[str]:
+    """The kinds of proof for which a text asks the driver."""
+    return frozenset(kind for kind, pattern in _queries() if pattern.search(code))
+
+
 def proved(path: str, found: frozenset[str]) -> bool:
     """Whether one of the kinds shows that a path works."""
     return not found.isdisjoint(_needed()[path])

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from bwlint.chips import ChipSet, group
 
 _FEW = 4
+_OF_THE_CHIP = re.compile(r"tensor memory|TMA|stochastic[ -]rounding|tcgen05|wgmma")
+_OF_A_LIBRARY = re.compile(r"kernel|backend|attention|\bwhich\b", re.I)
 _SAYS_HOW = re.compile(r"refuses|raises|asserts|ends in an error|does not support")
 # Names of kernels run to hundreds of letters; --kernels and JSON have them whole.
 _LONGEST = 64
@@ -90,8 +92,10 @@ def failing(kind: str, what: str, chips: ChipSet) -> str:
     """What becomes of it on chips, as one more sentence: " 12.x have neither: it does not compile there."; "" where
     `what` says so. `kind` is one of `world.proofs.RANK`.
     """
-    if kind == "operation" and does(what) == f"uses {what}":
-        lack = f"{have(chips)} neither" if " and " in what else f"{'does' if len(chips) == 1 else 'do'} not have it"
+    of_chip = kind == "library" and _OF_THE_CHIP.search(what) and not _OF_A_LIBRARY.search(what)
+    if of_chip or (kind == "operation" and does(what) == f"uses {what}"):
+        several = re.search(" and | or ", what) is not None
+        lack = f"{have(chips)} neither" if several else f"{'does' if len(chips) == 1 else 'do'} not have it"
         return f" {plain(chips)} {lack}: it does not compile there."
     if kind == "build":
         return f" A launch on {plain(chips)} finds no kernel."

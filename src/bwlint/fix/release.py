@@ -87,7 +87,7 @@ def _faults(job: Job, edited: Module) -> NoFix | None:
     if job.draft.message in after:
         return NoFix("the finding would remain: the same release is checked for other chips")
     if after - before:
-        return NoFix(f"with this edit the next fault would be: {min(after - before)}")
+        return NoFix(f"the edit alone does not help. Another finding would take its place: {min(after - before)}")
     had, has = _admitted(job.context.tree, job.module), _admitted(tree, edited)
     return None if had == has else NoFix("the edit would change a test")
 

@@ -241,7 +241,7 @@ def another(job: Job, fix: Fix) -> Leftover | None:
         return None
     if new[0] == "message":
         return Leftover(f"the text{new[2][:_LONGEST_TEXT]} would not fit the edited test", True)
-    return Leftover(f"with this edit the next fault would be: {new[2]}")
+    return Leftover(f"the edit alone does not help. Another finding would take its place: {new[2]}")
 
 
 def _told_again(job: Job, fix: Fix) -> str | None:

@@ -21,6 +21,8 @@ _ASIDE = re.compile(
     re.I,
 )
 _VENDORED = re.compile(r"(?:^|/)(?:third[-_]?part(?:y|ies)|3rd[-_]?party|_?vendor(?:ed)?|externals|submodules?)/", re.I)
+_OF_HIP = re.compile(r"(?:^|[/_])hip[/_]")
+_OF_CUDA = re.compile(r"cuda|cute/|cutlass|cub/|nvcc")
 _TOOLS = re.compile(r"(?:^|/)(?:scripts?|tools?)(?=/)", re.I)
 
 
@@ -60,7 +62,12 @@ def vendored(context: Context, module: Module) -> bool:
 
 
 def for_another_vendor(context: Context, module: Module) -> bool:
-    """Whether a file lies in a folder of its project that is called after what another vendor makes."""
+    """Whether a file lies in a folder of its project that is called after what another vendor makes, or always includes
+    headers of HIP and none of CUDA.
+    """
+    of_hip = any(_OF_HIP.search(one.text) is not None and not one.tests for one in module.includes)
+    if of_hip and not any(_OF_CUDA.search(one.text) for one in module.includes):
+        return True
     return any(map(is_for_another_vendor, Path(context.places.get(module.path, "")).parts[:-1]))
 
 

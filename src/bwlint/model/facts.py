@@ -61,7 +61,7 @@ class Side:
 
     `value` is what it returns or assigns, where that is one expression. `empty` means that it does nothing at all,
     `tuning` that it only assigns literals, `rest` that it is what follows the statement and no branch of its own,
-    `disables` that something is made false or None somewhere in it, whatever else it does. `choices` are calls and
+    `disables` is what is made false or None somewhere in it, whatever else it does. `choices` are calls and
     bare names of which every way through it ends in one.
     """
 
@@ -73,7 +73,7 @@ class Side:
     empty: bool = False
     tuning: bool = False
     rest: bool = False
-    disables: bool = False
+    disables: str = ""
     choices: tuple[Use, ...] = ()
 
     def ends_in(self, *ends: Ends) -> bool:

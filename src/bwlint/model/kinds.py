@@ -99,6 +99,7 @@ OperationKind = Literal[
     "peer",
     "peer-parameter",
     "peer-passed",
+    "peer-asked",
     "peer-proof",
     "peer-switch",
     "tile",

@@ -66,7 +66,7 @@ def _draft(context: Context, module: Module, pinned: Operation, value: object, h
         place=DraftPlace(module=module, at=pinned.at, admitted=context.targets, certain=context.targets),
         severity="warning" if asked is not None else "note",
         confidence="high" if asked is not None else "medium",
-        message=f"{says}. Checks of self.{name} never see {value!r}, and take the branch of another chip.",
+        message=f"{says}. Every check of self.{name} sees the value of `{base}`, on every card.",
         label="this value is lost",
         advice=f"Set it after super().__init__(), or pass it to `{base}`.",
         related=tuple(related),

@@ -10,6 +10,7 @@ from bwlint.chips import EVERY, NONE, ChipSet, group, spelling, words
 from bwlint.chips.mentions import Mention, from_generation, mentioned
 from bwlint.chips.wording import called, kib, only, plain, sentence, shortened, them
 from bwlint.judging import claims
+from bwlint.judging.aside import aside
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
@@ -36,7 +37,7 @@ _BACKEND = re.compile(r"[A-Za-z][\w.-]+")
 _OF_THE_READER = re.compile(r"\b(?:is|are) not supported (?:on|by) (?:this|your|the current) \w+", re.I)
 """A text that refuses a device for lack of a chip that it names: "SM100 is not supported on this device"."""
 _HOPPER = 90
-_QUOTED = 40
+_QUOTED = 70
 _FOR_NOBODY = "the reason of the skip names other chips"
 
 
@@ -213,7 +214,7 @@ def _promises(context: Context, judged: Judged, text: Prose, said: Mention) -> I
 
 
 def _quoted(text: Prose) -> str:
-    return f'"{shortened(text.text, _QUOTED)}"'
+    return f'The text "{shortened(text.text, _QUOTED)}"'
 
 
 def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> Iterator[Draft]:
@@ -224,7 +225,9 @@ def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> It
         return  # a skip's reason misleads nobody's users; a test that splits the family is mended, and the text right
     would_do = plain(EVERY - judged.on(side)) if judged.may == judged.must else "the chips that would do"
     advice = f"Name {would_do} in the text, or let {called(out)} in too."
-    yield _draft(judged, text, f"This text admits {called(out)}, but the check refuses {them(out)}.", advice)
+    message = f"{_quoted(text)} promises {called(out)}, but the check refuses {them(out)}."
+    found = _draft(judged, text, message, advice)
+    yield found if aside(context, judged.module) else replace(found, severity="warning")
 
 
 def _told_all_the_same(context: Context, judged: Judged, said: Mention, side: Side) -> ChipSet:

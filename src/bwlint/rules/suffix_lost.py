@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from bwlint.chips import Chip, ChipSet, Target, TargetSet
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
-from bwlint.judging.guards import Guarded, served
+from bwlint.judging.guards import Guarded, defined, served
 from bwlint.judging.legality import legal
 from bwlint.model.findings import NoFix
 from bwlint.model.rule import RuleTraits
 from bwlint.rules.family_split.guard import ENDS, named_after
 
 RULE = RuleTraits("suffix-lost", explains=9)
+_OF_EXACT = re.compile(r"(?<=\d)A(?=_|$)")
+"""The suffix in a macro that is called after a target: `HAS_SM121A_MMA`."""
 
 
 def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
@@ -21,6 +24,8 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
         return
     lost = [chip for chip in context.targets if _family_target_lost(guarded, chip)]
     if not lost or _needs_exact(guarded, lost) or served(context, guarded, _family_targets(lost)):
+        return
+    if _has_family_macro(context, guarded, _family_targets(lost)):
         return
     own = ", ".join(Target(chip.joined, "a").name for chip in lost)
     names = ", ".join(Target(chip.joined, "f").name for chip in lost)
@@ -59,6 +64,16 @@ def _family_target_lost(guarded: Guarded, chip: Chip) -> bool:
         return False
     own, family = Target(chip.joined, "a"), Target(chip.joined, "f")
     return own in guarded.admitted and family in guarded.sets.live - guarded.admitted
+
+
+def _has_family_macro(context: Context, guarded: Guarded, targets: TargetSet) -> bool:
+    """Whether every macro behind a guard has another one for the family: `SM121A_ENABLED` and `SM121F_ENABLED`."""
+    names = {name: _OF_EXACT.sub("F", name) for name in defined(guarded)}
+    module, defined_for = guarded.module, context.tree.defined_for
+    return bool(names) and all(
+        name != other and other in module.functions and targets <= defined_for(module, other)
+        for name, other in names.items()
+    )
 
 
 def _needs_exact(guarded: Guarded, lost: list[Chip]) -> bool:

@@ -9,6 +9,8 @@ from analysed import drafts, levels
 
 HEAD = "import torch\ncap = torch.cuda.get_device_capability()\n"
 REFUSED = "    raise RuntimeError('no')\n"
+TURNED_OFF = "On 12.0 this check turns `fused` off, and 12.1 (GB10) keeps it"
+KEPT = "On 12.1 (GB10) this check turns `fused` off, and 12.0 (RTX 5090) keeps it"
 
 
 @pytest.mark.parametrize(
@@ -17,22 +19,30 @@ REFUSED = "    raise RuntimeError('no')\n"
         (f"if cap != (12, 0):\n{REFUSED}", "warning", "This check turns away 12.1 (GB10) and takes 12.0"),
         (f"if cap == (12, 0):\n{REFUSED}", "warning", "This check turns away 12.0 (RTX 5090) and takes 12.1 (GB10)"),
         (f"if cap != (12, 1):\n{REFUSED}", "warning", "This check turns away 12.0 (RTX 5090) and takes 12.1 (GB10)"),
-        ("if cap == (12, 0):\n    fused = False\n", "warning", "switches a feature off on 12.0 and not on 12.1 (GB10)"),
-        ("if cap == (12, 1):\n    fused = False\n", "note", "switches a feature off on 12.1 (GB10) and not on 12.0"),
+        (
+            "if cap == (12, 0):\n    fused = False\n",
+            "warning",
+            TURNED_OFF,
+        ),
+        (
+            "if cap == (12, 1):\n    fused = False\n",
+            "note",
+            KEPT,
+        ),
         (
             "if cap == (12, 0):\n    if layout == 'thd':\n        log('no')\n        fused = False\n",
             "warning",
-            "switches a feature off on 12.0 and not on 12.1 (GB10)",
+            TURNED_OFF,
         ),
         (
             "# workaround for SM120\nif cap == (12, 0):\n    fused = False\n",
             "warning",
-            "switches a feature off on 12.0",
+            "On 12.0 this check turns `fused` off",
         ),
         (
             "if a and b and (c or d) and e and f and not (g and cap == (12, 0)):\n    fused = False\n",
             "warning",
-            "switches a feature off on 12.1 (GB10) and not on 12.0",
+            KEPT,
         ),
         ("if (a or b or c or d or e or f) and cap[0] == 12:\n    fused = False\n", None, ""),
         ("wide = cap >= (8, 0) and cap != (12, 0)\n", "warning", "`wide` is true on 12.1 (GB10) and false on 12.0"),

@@ -63,8 +63,8 @@ def test_what_says_so(tmp_path: Path, test: str, refusal: str, behind: str, expe
         return gemm_sm90(x)
     return gemm_sm80(x)
 """,
-            "This check lets 12.x use `gemm_sm90`, by its name made for 9.0 only."
-            " Then it is wrong for 12.x. Beside it is `gemm_sm80`.",
+            "This check lets 12.x use `gemm_sm90`. Its name says 9.0."
+            " If the name is right, it fails on 12.x. The other branch uses `gemm_sm80`.",
         ),
         (
             "".join(

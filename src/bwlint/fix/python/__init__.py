@@ -37,7 +37,7 @@ Spelling = Callable[[ConditionPlace], Iterable[Candidate] | NoFix]
 """Proposes new texts of a test, the most idiomatic first; `NoFix` says why there can be none."""
 
 TABLES: frozenset[GateKind] = frozenset({"table", "lookup"})
-_LONGEST_TITLE = 60
+_LONGEST_TITLE = 110
 UNKNOWN = NoFix("bwlint has no rewrite for this spelling", technical=True)
 _XFAIL = re.compile(r"(?<!\w)xfail(?!\w)")
 _MAY_NAME_CHIP = re.compile(rf"(?<!\w)\d|['\"]{PREFIX}?\d|\.{IN_NAMES}\d")
@@ -281,7 +281,7 @@ def propose(
     if isinstance(proved, NoFix):
         return proved
     candidate, proof = _with_words(place, *proved, proved=not doubt)
-    return Fix("unsafe" if doubt else "safe", change.kind, _title(change, candidate), candidate, proof)
+    return Fix("unsafe" if doubt else "safe", change.kind, titled(change, candidate), candidate, proof)
 
 
 def _with_words(place: ConditionPlace, candidate: Candidate, proof: Proof, *, proved: bool) -> tuple[Candidate, Proof]:
@@ -350,7 +350,8 @@ def first_proved(
     return refusal or UNKNOWN
 
 
-def _title(change: WantedChange, candidate: Candidate) -> str:
+def titled(change: WantedChange, candidate: Candidate) -> str:
+    """What a change does, and what to write for it where that is short."""
     edit = candidate[-1]
     text = " ".join(edit.text.split()).strip(", ")
     if len(text) > _LONGEST_TITLE:

@@ -15,7 +15,7 @@ from bwlint.evaluate.objects import ClassValue, Instance
 from bwlint.evaluate.values import Ref
 from bwlint.fix import Job
 from bwlint.fix.change import WantedChange
-from bwlint.fix.python import TABLES, UNKNOWN, first_proved, rows
+from bwlint.fix.python import TABLES, UNKNOWN, first_proved, rows, titled
 from bwlint.fix.python.listed import behind
 from bwlint.fix.python.place import Candidate, ConditionPlace
 from bwlint.fix.python.proof import reached
@@ -46,8 +46,7 @@ def mend(job: Job) -> Fix | NoFix:
     if isinstance(proved, NoFix):
         return NoFix(f"decide what {plain(change.chips)} should run here") if proved is UNKNOWN else proved
     candidate, proof = proved
-    text = " ".join(candidate[0].text.split()).strip(", ")
-    return Fix(job.applicability, change.kind, f"{change.title}: write `{text}`", candidate, proof)
+    return Fix(job.applicability, change.kind, titled(change, candidate), candidate, proof)
 
 
 def widened(place: ConditionPlace) -> Iterator[Candidate]:

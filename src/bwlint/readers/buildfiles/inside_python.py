@@ -58,8 +58,8 @@ _JOINED_RELEASE = re.compile(r"(1\d)(0\d)0?")
 """1208, 12080."""
 _SUFFIXED = re.compile(r"^[af]$|[0-9][af]\b")
 """A suffix, or a target that has one."""
-_NEWEST = re.compile(r"(?i)max|newest|latest|highest|largest|supported")
-"""What functions are called after that know the newest target of a toolkit."""
+_NEWEST = re.compile(r"(?i)^(?!.*(?:min|oldest|lowest|least)).*(?:max|newest|latest|highest|largest|supported)")
+"""What functions are called after that know the newest target of a toolkit; others give the oldest that it knows."""
 _OPEN_FLAG = re.compile(r"(?:compute|sm)_(?![a-z])|(?<!m)arch=")
 """A piece of a flag for an architecture."""
 

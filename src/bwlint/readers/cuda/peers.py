@@ -5,6 +5,7 @@ Operations of these kinds come out, with names of paths (see chips/peers.toml):
 peer            something that device code does: remote-atomic and peer-store on memory traced to a peer, multicast
 peer-parameter  the same on a pointer that is a parameter and not traced yet
 peer-passed     a traced pointer given to a function of another file: `name` is that function
+peer-asked      what the file asks the driver, wherever that stands: `name` is the kind of `chips.peers.queries`
 peer-proof      a place that asks whether a pair has native atomics: `name` is native-atomics; or a call that hands the
                 answer to a function of another file: `name` is that function
 peer-switch     host code that enters such a path: `name` is launch, open, enable, multicast, fabric or rdma
@@ -20,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from bwlint.chips.peers import libraries, on_one_device, proofs, remote_pointers
+from bwlint.chips.peers import libraries, on_one_device, proofs, queries, remote_pointers
 from bwlint.model.details import PeerArgument, PeerSwitch
 from bwlint.model.facts import Operation
 from bwlint.readers.cuda.assembly import ASM
@@ -197,6 +198,8 @@ class _PeerReader:
                 working.add(function.name)
             found += made
         found += self._switches(working)
+        for kind in sorted(queries(self.code.text)):
+            found.append(Operation("peer-asked", kind, self.code.span(0, 0)))
         for match in _NATIVE.finditer(self.code.text):
             found.append(Operation("peer-proof", "native-atomics", self.code.span(*match.span())))
         found += self._told()

@@ -42,7 +42,7 @@ NOT_USED = frozenset(
 """Words that are no names of what is used."""
 _ENDS: dict[str, Ends] = {"return": "return", "throw": "raise", "continue": "continue", "break": "fall", "goto": "fall"}
 _AWAITS = re.compile(rf"\b{frameworks.piece('awaits')}\s*\(")
-_DISABLES = re.compile(r"(?:^|[;{}])\s*[A-Za-z_][\w.>-]*\s*=\s*(?:false|nullptr)\s*(?:;|$)")
+_DISABLES = re.compile(r"(?:^|[;{}])\s*([A-Za-z_][\w.>-]*)\s*=\s*(?:false|nullptr)\s*(?:;|$)")
 _SETS = re.compile(r"[^=!<>+\-*/%&|^]=(?!=)")
 _FUNCTION = re.compile(r"\s*&?\s*(?P<name>[a-z_]\w*(?:::\w+)*)\s*(?:<[^<>;()]*>\s*)?$")
 """A function that is handed out by its bare name."""
@@ -94,9 +94,10 @@ def side(code: Code, text: str, body: tuple[Statement, ...], lower: Lower) -> Si
     tuning = ends == "fall" and all(_LITERAL.match(text[entry.start : entry.end]) for entry in flat)
     certain = sorted(sure(text, flat))
     named = tuple(_with_lambdas(code, text, uses(code, text, start, end, certain, given_at)))
-    off = _DISABLES.search(stretch) is not None
+    off = _DISABLES.search(stretch)
     chosen = choices(code, text, flat)
-    return Side(ends=ends, at=at, value=value, uses=named, texts=said, tuning=tuning, disables=off, choices=chosen)
+    disabled = off[1] if off is not None else ""
+    return Side(ends=ends, at=at, value=value, uses=named, texts=said, tuning=tuning, disables=disabled, choices=chosen)
 
 
 def choices(code: Code, text: str, body: tuple[Statement, ...]) -> tuple[Use, ...]:

@@ -460,8 +460,8 @@ class Flow:
         body, orelse = arms
         yes_leaves = sides.ending(body) != "fall"
         no_leaves = bool(orelse) and sides.ending(orelse) != "fall"
-        after = list(rest[:60])
-        yes = sides.block(body, self.imports, self.quietly, after if no_leaves and not yes_leaves else ())
+        after, asked = list(rest[:60]), dotted(at) if isinstance(at, ast.expr) else ""
+        yes = sides.block(body, self.imports, self.quietly, after if no_leaves and not yes_leaves else (), asked)
         no = sides.block(orelse, self.imports, self.quietly, after if yes_leaves and not no_leaves else ())
         yes, no = (
             self._with_chosen(side, choices.of_arm(arm), arm[-1].end_lineno or 0) if arm else side

@@ -743,8 +743,11 @@ def block(
     imports: Imports,
     lower: Callable[[ast.expr], Expr],
     rest: Sequence[ast.stmt] = (),
+    asked: str = "",
 ) -> Side:
-    """The side made of `body`, and of `rest` where the other side leaves and this one does not."""
+    """The side made of `body`, and of `rest` where the other side leaves and this one does not; `asked` is the variable
+    that the test asks, which its own branch may take back for other reasons.
+    """
     collector = Collector(imports)
     collector.statements(body)
     returned = _returned(body)
@@ -762,7 +765,7 @@ def block(
         empty=not meaningful and not rest,
         tuning=_only_literals(meaningful),
         rest=not body and bool(rest),
-        disables=any(map(_disables, statements(body))),
+        disables=next(filter(None, (_disabled(node, asked) for node in statements(body))), ""),
     )
 
 
@@ -796,11 +799,13 @@ def with_chosen(side: Side, blocks: Iterable[Sequence[ast.stmt]], imports: Impor
     return replace(side, uses=(*side.uses, *collector.uses)) if collector.uses else side
 
 
-def _disables(node: ast.stmt) -> bool:
-    """`use_it = False`, `backend = None`."""
+def _disabled(node: ast.stmt, asked: str) -> str:
+    """The first name of `use_it = False`, `backend = None`; "" for other statements."""
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
-        return False
-    return node.value.value is False or node.value.value is None
+        return ""
+    if node.value.value is not False and node.value.value is not None:
+        return ""
+    return next((name for name in map(dotted, node.targets) if name != asked), "")
 
 
 def _is_filler(node: ast.stmt) -> bool:

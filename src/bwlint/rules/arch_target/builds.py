@@ -297,8 +297,8 @@ class _BuildFile:
             built,
             severity="note" if asked or whole else "warning",
             confidence="high",
-            message=f"This {'takes' if asked else 'also runs with'} CUDA {low or f'before {high}'}, whose nvcc does "
-            f"not know {_listed(every)}. nvcc knows {needs}.",
+            message=f"This {'takes' if asked else 'also runs with'} CUDA {low or f'before {high}'}, whose nvcc "
+            f"{'does not know' if asked else 'fails on'} {_listed(every)}. nvcc knows {needs}.",
             label=since,
             advice=f"Move {_listed(every)} to a branch for CUDA {last} or newer, or build with that.",
             claim=claims.other(said, _own_chips(every), _listed(every)),
@@ -328,7 +328,8 @@ class _BuildFile:
             exact = any(target.suffix for target in group_of.every if target.chip in present)
             sure = exact or built.carry.refuses or self._offered(built, missing, exact=True)
             verb = "is true for" if built.carry.kind == "match" else "accepts"
-            names = " ".join(_short(target) for chip in missing for target in targets_of(chip) if target.suffix)
+            suffixed = [_short(target) for chip in missing for target in targets_of(chip) if target.suffix]
+            names = " and ".join(suffixed) if exact else plain(missing)
             yield self._draft(
                 built,
                 severity="warning" if sure else "note",
@@ -422,8 +423,8 @@ class _BuildFile:
         elif built.carry.sources:
             evidence, unsafe = "", f"nothing here shows that its sources work on {plain(missing)}"
         if not exact:
-            asked = f"add {plain(missing)} for those who ask for its name"
-            enough = f"a plain build for {plain(present)} runs on {plain(missing)} too: {asked}"
+            asked = f"needed only by builds that ask for {plain(missing)} by name"
+            enough = f"{asked}: a plain build for {plain(present)} runs there too"
             if not (unsafe or self._offered(built, missing)):
                 return NoFix(enough)
             unsafe = unsafe or enough

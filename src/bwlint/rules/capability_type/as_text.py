@@ -86,9 +86,7 @@ def _remedy(context: Context, module: Module, one: Operation) -> Remedy | NoFix:
     """Compare the numbers, where each chip's text is one."""
     found = next(iter(one.amounts), None)
     if found is None or found.op != "cmp":
-        return NoFix(
-            "the last digit is the minor, the rest the major: whether a suffix as in 12.0a can follow is not known here"
-        )
+        return NoFix("decide whether a suffix can follow, as in 12.0a: then match the whole name")
     values = [context.tree.value(module, side) for side in found.args[1]]
     lanes = [lane for value in values if value.device for lane in value.spread()]
     known = all(isinstance(lane, str) and lane.isdigit() for lane in lanes)

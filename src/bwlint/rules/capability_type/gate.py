@@ -78,11 +78,11 @@ def _enum_range(context: Context, judged: Judged) -> Iterator[Draft]:
             severity="note",
             confidence="low",
             message=(
-                "This range goes by the order of names in an enum."
-                " A name that sorts in between passes, whatever its family."
+                "This range compares members of an enum by their order, and is right today."
+                " A member that is added in between will pass, whatever its family."
             ),
             label=judged.told(judged.gate.yes, judged.core),
-            advice="Use `is_family_of`.",
+            advice="Check the family with `is_family_of`, if your release of CuTe DSL has it.",
             remedy=_beside_others(
                 context, judged, _of_families(judged, bounds, _asks_families(context, judged, bounds))
             ),

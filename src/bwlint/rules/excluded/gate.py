@@ -43,7 +43,7 @@ _B200 = group("first-blackwell")
 _ANNOUNCED = group("announced") | group("renamed")
 _SMALL_PARTS = (
     "This check picks chips with 99 KiB of shared memory a block."
-    " 12.x have that too, but take the path of chips with more."
+    " 12.x have that too, but take the path for chips with more: a block may not fit there, or run slower."
 )
 _OPEN = "If you have run this code on 12.x, let 12.x in. Otherwise leave the check, with a comment that says why."
 _COMPILED = re.compile(words.said("compiled-there"), re.I)

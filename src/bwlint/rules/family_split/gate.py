@@ -341,11 +341,14 @@ def _said(cut: Cut) -> str:
         return f"{_answer(gate)} raises on {called(raising)} and not on {marked((cut.test | cut.missing) - raising)}"
     off = cut.switched_off
     if off and gate.kind not in ANSWERS:
-        feature = f"`{gate.name}`" if gate.name else "a feature"
-        return f"This check switches {feature} off on {marked(off)} and not on {called((cut.test | cut.missing) - off)}"
+        name = gate.name or gate.yes.disables or gate.no.disables
+        feature = f"`{name}`" if name else "something"
+        kept = called((cut.test | cut.missing) - off)
+        return f"On {marked(off)} this check turns {feature} off, and {kept} keeps it"
     if cut.refused and gate.kind not in ANSWERS:
         return f"This check turns away {left_out} and takes {taken}"
-    return f"{_answer(gate)} is true on {marked(cut.test)} and false on {called(cut.missing)}"
+    takes = "which take another path" if len(cut.missing) > 1 else "which takes another path"
+    return f"{_answer(gate)} is true on {marked(cut.test)} and false on {called(cut.missing)}, {takes}"
 
 
 def _answer(gate: Gate) -> str:
@@ -371,7 +374,7 @@ def _remedy(
     if refuses(judged.other) and names_members(judged) and not admitted and old_library(judged) is None:
         return NoFix("the check refuses one of the two, and the edit would refuse both")
     if held <= _SECOND and sibling is None and (admitted or judged.module.language == "cuda"):
-        return NoFix("only you know which of the two needs it, or cannot have it")
+        return NoFix("decide whether both should have it, or neither")
     said = ground(context, Parted(judged, held, lost, sibling)) if admitted else old_library(judged)
     doubt = against(context, judged, held, lost) if admitted else None
     valued = judged.gate.yes.tuning and judged.gate.no.tuning  # what is expected of the sibling is its own value

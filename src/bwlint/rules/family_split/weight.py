@@ -85,7 +85,7 @@ class Cut:
             return NONE
         if side.ends == "fall" and side.value is not None and side.value.args[:1] in ((False,), (None,)):
             return self.left_out
-        if gate.yes.disables == gate.no.disables or (gate.no.rest and not gate.yes.disables):
+        if bool(gate.yes.disables) == bool(gate.no.disables) or (gate.no.rest and not gate.yes.disables):
             return NONE
         return self.test if gate.yes.disables else self.missing
 
@@ -285,7 +285,7 @@ def _other_way(context: Context, cut: Cut) -> Weight | None:
         return Weight("warning", "medium", why)
     if not parts_ways(judged) or _exact_behind(context, cut):
         return None
-    return Weight("warning", "medium", f" {plain(cut.left_out)} takes another path.")
+    return Weight("warning", "medium")
 
 
 def _exact_behind(context: Context, cut: Cut) -> bool:

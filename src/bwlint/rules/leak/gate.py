@@ -164,7 +164,7 @@ def _let_through_before(context: Context, judged: Judged, need: Need, wrong: Chi
             if side.rest and not refuses(beside):
                 continue  # they pass it by, and it lets nobody in
             if wrong & other.on(side) and other.on(side) != other.sets.live and _uses(side, need):
-                yield RelatedSpan(other.module, other.at, f"bound this check too: it lets {called(wrong)} through")
+                yield RelatedSpan(other.module, other.at, f"this check lets {called(wrong)} through to it too")
 
 
 def _uses(side: Side, need: Need) -> bool:

@@ -233,7 +233,7 @@ def _advice(judged: Judged, side: Side, need: Need, wrong: ChipSet) -> str:
         return f"Skip it on {refused_but(need.legal, 'all chips')}."
     right = plain(need.legal & judged.on(side) or need.legal)  # of those that come there today
     if judged.falls_short_of(side):
-        return f"Add a branch or an error for {called(wrong)}. Leave the one taken now to {right}."
+        return f"Add a branch or an error for {called(wrong)}. The one taken now is for {right}."
     if judged.is_declared:
         bound = f"Declare {right} only"
     else:

@@ -173,14 +173,15 @@ def instruction_tested(context: Context, judged: Judged) -> Iterator[Draft]:
             continue
         if judged.admitted & judged.may & _older(need.legal):
             continue  # it was made to run before there was such an instruction: the name says what it is about
+        what = "them" if " and " in need.what else "it"
         found = _draft(
             context,
             judged,
             coming - need.legal,
             _WordsBeside(f"`{name}`", name, at),
             severity="note" if _never_runs(judged) else "warning",
-            message=f"This test runs on {called(coming - need.legal)}, but `{name}` stands for {need.what}. "
-            f"Only {plain(need.legal)} {have(need.legal)} {'them' if ' and ' in need.what else 'it'}.",
+            message=f"This test runs on {called(coming - need.legal)}, but `{name}` names {need.what}. "
+            f"Only {plain(need.legal)} {have(need.legal)} {what}, so it fails there.",
             legal=need.legal,
         )
         yield replace(found, cause=(judged.module.path, need.what))  # the tests of a file are bounded together

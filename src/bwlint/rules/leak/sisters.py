@@ -245,8 +245,8 @@ def _draft_of_older(
     built: RelatedSpan | None = None,
 ) -> Draft:
     name = use.name.rpartition(".")[2]
-    fails = f"{'its sizes are' if use.role == NUMBER else 'it is'} wrong for {plain(wrong)}"
-    beside = f" Beside it is `{other.name.rpartition('.')[2]}`." if other is not None else ""
+    fails = f"{'the kernel gets sizes of another one' if use.role == NUMBER else 'it fails'} on {plain(wrong)}"
+    beside = f" The other branch uses `{other.name.rpartition('.')[2]}`." if other is not None else ""
     short = judged.falls_short_of(side)
     falls = "does not pass this check and uses" if len(wrong) == 1 else "do not pass this check and use"
     way = f"{called(wrong)} {falls}" if short else f"This check lets {called(wrong)} use"
@@ -254,7 +254,7 @@ def _draft_of_older(
         place=DraftPlace.of_side(judged, side),
         severity="note" if use.role == NUMBER and not built else "warning",  # sizes go with the dispatch that launches
         confidence="medium",
-        message=f"{way} `{name}`, by its name made for {plain(_of(use))} only. Then {fails}.{beside}",
+        message=f"{way} `{name}`. Its name says {plain(_of(use))}. If the name is right, {fails}.{beside}",
         label=judged.told(side),
         advice=f"Give {called(wrong)} a branch or an error of {its(wrong)} own."
         if short

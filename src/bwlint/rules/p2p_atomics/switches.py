@@ -140,7 +140,10 @@ def check_file(context: Context, module: Module) -> Iterator[Draft]:
             for path, works in _paths(context, module, switch, entered):
                 entries[path].append(_Switch(switch, entered, works))
                 break
+    asked = frozenset(one.name for one in module.operations if one.kind == "peer-asked")
     for path, found in entries.items():
+        if proved(path, asked) and not any(_sure(context, module, entry) for entry in found):
+            continue  # another function of the file asks, and whoever starts both may have asked first
         yield _draft(context, module, path, found, sure=path != "rdma" or "multicast" not in entries)
 
 
