@@ -42,10 +42,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("shared") is None)
 
 
+_OF_A_TOOLKIT = ("toolkit", "tool")
+
+
 def _takes_toolkit(item: pytest.Function) -> bool:
-    """Whether a test asks for the fixture, itself or by another one; a parameter may have the same name."""
+    """Whether a test asks for a fixture of a toolkit or its ptxas, itself or by another one; a parameter may have the
+    same name.
+    """
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    return "toolkit" in item.fixturenames and "toolkit" not in parameters
+    return any(name in item.fixturenames and name not in parameters for name in _OF_A_TOOLKIT)
 
 
 _freeze = gc.freeze
