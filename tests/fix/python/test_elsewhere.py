@@ -401,6 +401,17 @@ def test_class_of_which_nothing_runs_there(project: Project, more: str, how: str
     assert found.fixes("leak") == [(how, after + more)]
 
 
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [("GemmSm100", "safe"), ("HopperGemm", "unsafe"), ("GemmSm120", "unsafe"), ("GemmV100", "unsafe")],
+)
+def test_class_that_is_called_after_its_chips(project: Project, name: str, how: str) -> None:
+    """What else it does is for those chips too."""
+    text = CLASS.replace("class Gemm", f"class {name}") + "\n    def reference(self):\n        return other()\n"
+    found = project({"kernels.py": KERNELS, "m.py": text})
+    assert [applied for applied, _ in found.fixes("leak")] == [how]
+
+
 BETWEEN = "(10, 0) <= torch.cuda.get_device_capability() < (12, 0)"
 PREDICATE = """\
 import torch

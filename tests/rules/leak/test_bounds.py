@@ -97,3 +97,28 @@ def test_who_else_is_kept_out(tmp_path: Path, test: str, kept_out: str) -> None:
     ((found,),) = [drafts(tmp_path, {"m.py": MMA.format(test)}, "leak")]
     assert isinstance(found.remedy, Remedy)
     assert plain(found.remedy.chips) == kept_out
+
+
+CALLED = """import torch
+from {module} import {name}
+
+
+def run(x):
+    if torch.cuda.get_device_capability()[0] < 10:
+        raise RuntimeError("not here")
+    return {name}(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "doubt"),
+    [
+        ("flash_attn.cute.flash_fwd_sm100", "FlashAttentionForwardSm100", None),
+        ("deep_gemm", "fp8_gemm_nt", "a later release of the library behind `fp8_gemm_nt` may run there"),
+    ],
+)
+def test_later_release(tmp_path: Path, module: str, name: str, doubt: str | None) -> None:
+    """What is called after its chips stays theirs."""
+    (found,) = drafts(tmp_path, {"m.py": CALLED.format(module=module, name=name)}, "leak")
+    assert isinstance(found.remedy, Remedy)
+    assert found.remedy.unsafe == doubt

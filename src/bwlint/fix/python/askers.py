@@ -21,7 +21,7 @@ from bwlint.model.facts import Use
 from bwlint.model.findings import NoFix
 from bwlint.model.kinds import ANSWERS
 from bwlint.readers.spans import span
-from bwlint.rules.leak.bounds import SHOWN_BY_TREE
+from bwlint.rules.leak.bounds import SHOWN_BY_TREE, is_named_for_others
 from bwlint.rules.leak.contract import is_asked
 from bwlint.sources.texts import Texts
 from bwlint.world.gates import Judged, answers_no, refuses
@@ -138,10 +138,12 @@ def unproved(job: Job, judged: Judged, origin: Judged, gone: ChipSet) -> str | N
         source = job.source if user.module is job.module else Texts().source(user.module.path)
         syntax = parse(source or "")
         fails = [use.at for use in user.working.uses if use.sure and _is_shown(job, user, use, gone)]
-        if syntax is not None and _nothing_works(job, user, syntax, gone):
+        if any(map(is_named_for_others, user.gate.qualname.split("."))) or (
+            syntax is not None and _nothing_works(job, user, syntax, gone)
+        ):
             continue
         if syntax is None or not all(any(surely(run, at, user.gate.at) for at in fails) for run in _runs(syntax, user)):
-            return f"this skips all of {place(user)} on {plain(gone)}, and some of it may work there"
+            return f"{place(user)} keeps {plain(gone)} out of all behind it then, and some of that may work there"
     return None
 
 

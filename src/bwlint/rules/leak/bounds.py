@@ -16,12 +16,13 @@ from bwlint.judging.evidence import handed_out
 from bwlint.model.expr import walk
 from bwlint.model.facts import Module, Side
 from bwlint.model.findings import NoFix
+from bwlint.model.naming import spoken
 from bwlint.world.gates import Judged, operands, refuses
 from bwlint.world.libraries import PROOF, Need
 
 SHOWN_BY_TREE = ("operation", "gate", "build")
 """What proves without a table of libraries that something fails: an instruction, an error raised, what is compiled."""
-_OWN_KIND = group("hopper") | group("datacenter-blackwell") | group("thor") | group("announced")
+_OWN_KIND = group("hopper") | group("datacenter-blackwell") | group("thor") | group("announced") | group("renamed")
 
 
 def bounded(
@@ -106,14 +107,19 @@ def doubted(need: Need, name: str, *, skips: bool = False) -> str | None:
     """Why a need may be none. `skips`: a test that fails there today is skipped, which no user of the code notices."""
     if need.strength != PROOF:
         return f"only the name of `{name}` says so"
-    if skips or need.kind in SHOWN_BY_TREE:
+    if skips or need.kind in SHOWN_BY_TREE or is_named_for_others(name):
         return None
     return f"a later release of the library behind `{name}` may run there"
+
+
+def is_named_for_others(name: str) -> bool:
+    """Whether a name says chips that have instructions of their own, and no others: `GemmAmaxSm100`."""
+    named = mentioned(spoken(name).replace("_", " ")).named
+    return bool(named) and named <= _OWN_KIND
 
 
 def _is_for_others(context: Context, module: Module, side: Side, chips: ChipSet) -> bool:
     """Whether what a side reaches works on none of some chips, or is named for who has instructions of its own."""
     if any(not need.legal & chips for need in context.evidence.of(module, side)):
         return True
-    said = (mentioned(use.name.replace("_", " ")).named for use in handed_out(side) if use.sure)
-    return any(named and named <= _OWN_KIND for named in said)
+    return any(is_named_for_others(use.name.rpartition(".")[2]) for use in handed_out(side) if use.sure)
