@@ -25,11 +25,11 @@ from pathlib import Path
 from bwlint.fix.edited import apply
 from bwlint.model.findings import SEVERITIES, Finding
 from bwlint.port import port
-from bwlint.repair.passes import repaired
+from bwlint.repair.passes import groups, repaired
 from bwlint.repair.patches import port_series as patches_of_port
 from bwlint.repair.patches import series
 from bwlint.repair.plan import NEEDS_LEAVE
-from bwlint.repair.write import groups, write
+from bwlint.repair.write import write
 from bwlint.report.summary import summary
 from bwlint.run.check import check
 from bwlint.run.request import CheckRequest, Outcome

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bwlint import cli
-from bwlint.repair.passes import repaired
-from bwlint.repair.write import Replacement, groups, left_behind, recovered, write
+from bwlint.repair.passes import groups, repaired
+from bwlint.repair.write import Replacement, left_behind, recovered, write
 from bwlint.run.request import CheckRequest
 from bwlint.sources import held
 

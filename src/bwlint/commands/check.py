@@ -359,7 +359,7 @@ def _written(repaired: Repaired) -> list[NotWritten]:
     """Bring the repaired files to the disk; those that stay as they were."""
     if not repaired.changed:
         return []
-    from bwlint.repair.write import groups
+    from bwlint.repair.passes import groups
     from bwlint.repair.write import write as replace
     from bwlint.sources.worktree import tops, uncommitted
 

@@ -154,7 +154,7 @@ def _slow(head: str, form: Form, said: PtxasVerdict, slow: TargetSet) -> Charge:
             "Write `.shared::cta` (PTX 8.6) if the destination is the block's own: it needs neither check nor call."
         )
     message = f"On {chips} `{head}` works in software. It {form.advice}."
-    return Charge("slow", "note", slow, said.legal, message, "calls the driver", advice)
+    return Charge("slow", "note", slow, said.legal, message, "in software", advice)
 
 
 def drafts(context: Context, module: Module, kind: ChargeKind) -> Iterator[Draft]:
@@ -339,7 +339,7 @@ def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Dra
     charge, chips = first.charge, first.charge.targets.chips
     severity, confidence, why = _level(next((one for one in found if not _is_trap(one)), first))
     if severity == "warning" and all(context.emitted.chosen(module, one.operation.qualname) for one in found):
-        severity, why = "note", f"{why} It is compiled only where an `if constexpr` picks it."
+        severity, why = "note", f"{why} The build stops only if an `if constexpr` picks this code."
     mends = first.guarded and charge.severity == "error"  # what is slow is right behind its guard
     guard = _to_mend(context, module, first.operation) if mends else None
     shown = found if guard else others
@@ -352,7 +352,7 @@ def _source_draft(context: Context, module: Module, found: list[_Placed]) -> Dra
         severity=severity,
         confidence=confidence,
         message=f"{charge.message}{more}{why}",
-        label=charge.label,
+        label="this guard lets it in" if guard else charge.label,
         advice=charge.advice,
         legal=charge.legal.chips,
         related=tuple(related),

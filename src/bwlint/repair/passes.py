@@ -19,6 +19,7 @@ from bwlint.model.progress import Advance, quiet
 from bwlint.repair.changes import moved, origin
 from bwlint.repair.plan import Decision, Key, PassPlan, Quit, Unrepaired, Wish, connected, moving, plan, wishes
 from bwlint.repair.source import EditedFile
+from bwlint.repair.write import Replacement
 from bwlint.report.summary import at_least
 from bwlint.run.check import judge
 from bwlint.run.gather import Gathered, again, gather
@@ -347,3 +348,22 @@ def not_fixed(repaired: Repaired) -> Sequence[tuple[Finding, str]]:
     left = at_least(repaired.outcome.report, repaired.outcome.severity).findings
     found += [(finding, finding.fix_refused) for finding in left if finding.fix_refused is not None]
     return sorted(found, key=lambda entry: (entry[0].path, entry[0].region.line, entry[0].region.column))
+
+
+def groups(repaired: Repaired) -> list[list[Replacement]]:
+    """What to write of a run: files that one fix changes together are one group."""
+    left = {source.file.real: source for source in repaired.changed}
+    wishes = [done.wish for done in repaired.done]
+    found: list[list[Replacement]] = []
+    for real in sorted(left):
+        reals = {real, *(other for wish in connected(wishes, [real]) for other in wish.files)} & left.keys()
+        group = [
+            Replacement(other, left[other].data, after)
+            for other in sorted(reals)
+            if not isinstance(after := left[other].after, Unread)
+        ]
+        for other in reals:
+            del left[other]
+        if group:
+            found.append(group)
+    return found

@@ -19,8 +19,6 @@ from typing import BinaryIO, Literal
 
 from platformdirs import user_state_path
 
-from bwlint.repair.passes import Repaired
-from bwlint.repair.plan import connected
 from bwlint.sources.held import alone_in, hold, take
 from bwlint.sources.read import Unread, read_from_disk, special_file, why
 from bwlint.sources.worktree import is_in
@@ -42,25 +40,6 @@ class NotWritten:
     real: str
     reason: str
     failed: bool = False
-
-
-def groups(repaired: Repaired) -> list[list[Replacement]]:
-    """What to write of a run: files that one fix changes together are one group."""
-    left = {source.file.real: source for source in repaired.changed}
-    wishes = [done.wish for done in repaired.done]
-    found: list[list[Replacement]] = []
-    for real in sorted(left):
-        reals = {real, *(other for wish in connected(wishes, [real]) for other in wish.files)} & left.keys()
-        group = [
-            Replacement(other, left[other].data, after)
-            for other in sorted(reals)
-            if not isinstance(after := left[other].after, Unread)
-        ]
-        for other in reals:
-            del left[other]
-        if group:
-            found.append(group)
-    return found
 
 
 def write(groups: Iterable[Sequence[Replacement]]) -> list[NotWritten]:

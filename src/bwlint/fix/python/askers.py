@@ -143,7 +143,9 @@ def unproved(job: Job, judged: Judged, origin: Judged, gone: ChipSet) -> str | N
         ):
             continue
         if syntax is None or not all(any(surely(run, at, user.gate.at) for at in fails) for run in _runs(syntax, user)):
-            return f"{place(user)} keeps {plain(gone)} out of all behind it then, and some of that may work there"
+            if user.in_test:
+                return f"this skips all of {place(user)} on {plain(gone)}, and some of it may work there"
+            return f"this keeps {plain(gone)} out of all behind {place(user)}, and some of that may work there"
     return None
 
 

@@ -45,7 +45,7 @@ _SMALL_PARTS = (
     "This check picks chips with 99 KiB of shared memory a block."
     " 12.x have that too, but take the path for chips with more: a block may not fit there, or run slower."
 )
-_OPEN = "If you have run this code on 12.x, let 12.x in. Otherwise leave the check, with a comment that says why."
+_OPEN = "Run the code behind this check on 12.x. If it works, let 12.x in. If not, say so in a comment."
 _COMPILED = re.compile(words.said("compiled-there"), re.I)
 _NAME = re.compile(r"(?i)(?<![a-z])blackwell(?![a-z])")
 _PART = re.compile(r"(?i)ultra|data-?cent|[bg]b?[123]00|thor|consumer|geforce")

@@ -323,7 +323,9 @@ def _advice(cut: Cut) -> str:
     if cut.judged.gate.is_a("table", "lookup"):
         return f"Add a row for {called(both - cut.judged.core)}, or look up the major version."
     if cut.judged.denies:
-        return f"Check the major version: let {plain(cut.test)} in too, or turn {plain(cut.missing)} away as well."
+        let_in = f"Check the major version: let {plain(cut.test)} in too"
+        alone = cut.judged.admitted <= cut.test | cut.missing  # to turn them away would leave nobody
+        return f"{let_in}." if alone else f"{let_in}, or turn {plain(cut.missing)} away as well."
     return f"Check the major version, or list both {' and '.join(both.names)}."
 
 

@@ -69,7 +69,7 @@ def _advice(guarded: Guarded, lost: ChipSet) -> str:
     macro = _own_macro(guarded)
     if macro:
         return f"Let {called(lost)} pass this test of `{macro}` too."
-    return "Check the family: a half-open range of __CUDA_ARCH__, or every member's macro."
+    return "Check the family (a half-open range of __CUDA_ARCH__, or every member's macro), or use a wrapper that does."
 
 
 def _own_macro(guarded: Guarded) -> str:
