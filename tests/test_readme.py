@@ -23,7 +23,7 @@ def test_it_is_one_screen_with_one_picture_and_two_commands() -> None:
     assert README.count("![") == 1
     install, test = re.findall(r"```sh\n(.+)\n```", README)
     assert "pip install . &&" in install
-    assert test.endswith("python -m pytest -q -n auto")
+    assert test.endswith('python -m pytest -q -n auto -m "not toolkit"')
 
 
 def test_the_gate_is_as_printed() -> None:

@@ -280,6 +280,12 @@ def only_got(context: Context, judged: Judged, *, with_default: bool = False) ->
     return _each_reads(context, judged, rf"\.get\({key}{',' if with_default else ''}")
 
 
+def looked_into(context: Context, judged: Judged) -> bool:
+    """Whether the file asks a table for a row before it reads it, `if arch not in TILES`: a miss need not raise."""
+    text = Texts().source(judged.module.path) or ""
+    return re.search(rf"\bin {judged.gate.name}\b", text) is not None
+
+
 def only_of_constants(context: Context, judged: Judged) -> bool:
     """Whether every line that reads a table names the row, `TILES["8.0"]`: nobody asks it for the device."""
     return _each_reads(context, judged, r"(?:\[|\.get\()\s*[\"'0-9]")

@@ -229,3 +229,25 @@ def tile():
     return ({reads},)
 """
     assert len(drafts(tmp_path, {"a.py": text}, "excluded")) == found
+
+
+PEAKS = """ARCH_PEAKS = {{"80": (108, 1.41), "86": (84, 1.70), "89": (128, 2.52)}}
+
+
+def peak(device):
+    key = device.compute_capability[:2]
+    {check}
+    return ARCH_PEAKS[key]
+"""
+
+
+@pytest.mark.parametrize(
+    ("check", "said"),
+    [
+        ("print(key)", "This check stops 12.x with an error and takes 8.0, 8.6 and 8.9."),
+        ("if key not in ARCH_PEAKS:\n        return None", "This check keeps 12.x out and takes 8.0, 8.6 and 8.9."),
+    ],
+)
+def test_a_table_that_is_looked_into_first_raises_nothing(tmp_path: Path, check: str, said: str) -> None:
+    (found, *_) = drafts(tmp_path, {"a.py": PEAKS.format(check=check)}, "excluded")
+    assert found.message.startswith(said)

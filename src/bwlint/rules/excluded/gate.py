@@ -13,7 +13,7 @@ from bwlint.chips.queries import names_model
 from bwlint.chips.spelling import IN_NAMES, member, spelled
 from bwlint.chips.wording import called, capital, plain, reached, sentence, them
 from bwlint.judging import claims
-from bwlint.judging.behind import naming, only_got, only_of_constants
+from bwlint.judging.behind import looked_into, naming, only_got, only_of_constants
 from bwlint.judging.claims import Claimed
 from bwlint.judging.context import Context
 from bwlint.judging.drafts import Draft, DraftPlace, RelatedSpan, Remedy
@@ -495,7 +495,7 @@ def _of_generations(context: Context, judged: Judged, out: ChipSet) -> Kept | No
     if any(map(is_called_for_others, (Path(judged.module.path).stem, name))) or _goes_over_nvlink(judged):
         return None
     keeps = f"{_keeps(out)} of `{name}`" if name else _keeps(out)
-    if judged.other.ends == "raise":
+    if judged.other.ends == "raise" and not (judged.gate.is_a("table") and looked_into(context, judged)):
         keeps = f"This check stops {called(out)} with an error{f' in `{name}`' if name else ''}"
     if judged.gate.kind == "list":
         keeps = f"This list turns {called(out)} away"
