@@ -120,6 +120,15 @@ def test_a_place_in_a_package(project: Path) -> None:
     assert "check reports nothing here" in result.output
 
 
+def test_a_place_in_a_package_of_which_check_says_nothing(project: Path) -> None:
+    """Its path is known although no finding has it; the column is that of a finding that somebody copies."""
+    text = "import torch\n\n\ndef pick(x):\n    if torch.cuda.get_device_capability()[0] != 8:\n"
+    text += "        raise ValueError('Ampere only')\n    return x\n"
+    (project / "x-1.0-py3-none-any.whl").write_bytes(wheel({"x/pick.py": text.encode()}))
+    code, said = explain("./x-1.0-py3-none-any.whl/x/pick.py:5:8")
+    assert (code, "pick (check at run time)" in said) == (0, True), said
+
+
 def test_a_decision_is_told(project: Path) -> None:
     from bwlint.run.audit import audit
 

@@ -99,6 +99,33 @@ def test_the_text_is_wrong(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("test", "text", "after"),
+    [
+        ("cap[0] != 10", "needs SM100 or newer", "needs SM10x"),
+        ("cap != (9, 0)", "needs compute capability >= 9.0 here", "needs compute capability 9.0 here"),
+        ("cap[0] != 9", "only supported on sm90 and above", "only supported on sm90"),
+        ("cap[0] != 10", "needs a Blackwell GPU (SM100+).", "needs a Blackwell GPU (SM10x)."),
+        ("cap[0] != 9", "needs Hopper or newer", "needs Hopper"),
+    ],
+)
+def test_a_text_promises_what_the_check_admits(tmp_path: Path, test: str, text: str, after: str) -> None:
+    (fix,) = findings(tmp_path, test, text)
+    assert isinstance(fix, Fix)
+    assert f"RuntimeError('{after}')" in apply((tmp_path / "m.py").read_text(), fix.edits)
+    assert (fix.applicability, fix.kind) == ("unsafe", "text")
+
+
+def test_what_is_behind_the_check_shows_that_the_text_is_wrong(tmp_path: Path) -> None:
+    source = "import torch\nfrom cutlass.cute.nvgpu import tcgen05\n\n\ndef f(x):\n"
+    source += "    if torch.cuda.get_device_capability()[0] != 10:\n        raise RuntimeError('needs SM100+')\n"
+    (tmp_path / "m.py").write_text(f"{source}    tcgen05.mma()\n")
+    with ExitStack() as stack:
+        (found,) = check(CheckRequest((str(tmp_path),), jobs=1, fixes=True), stack).report.findings
+    assert found.fix is not None
+    assert (found.name, found.fix.applicability, found.fix.title) == ("message", "safe", "Name 10.x alone in the text")
+
+
+@pytest.mark.parametrize(
     ("test", "text", "reason"),
     [
         ("cap[0] < 10", "only SM90 will do", "nothing here says which is wrong, the text or the test"),

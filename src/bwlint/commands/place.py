@@ -29,7 +29,8 @@ from bwlint.sources.pypi import PREFIX, is_package
 from bwlint.sources.tree import PROJECT_MARKS
 from bwlint.sources.walk import discover
 
-_PLACE = re.compile(r"(.+):([1-9]\d{0,8})")
+_PLACE = re.compile(r"(.+?):([1-9]\d{0,8})(?::\d{1,9})?")
+"""A file and a line, with the column where `check` prints one."""
 _PACKAGED = re.compile(rf"({PREFIX}[^/]+|.+?\.(?:whl|tar\.gz|zip))/(.+)")
 _NO_QUESTION = "this line names no chip, checks none and depends on none"
 _DECIDED = "fail: somebody has decided that it is broken, and check reads no decisions"
@@ -130,6 +131,7 @@ def _judged(path: str, line: int, stack: ExitStack) -> _AskedLine:
     outcome = outcome_of(request, stack)
     if package:
         files = outcome.names.files.values()  # with the release, which need not be asked for
+        outcome.names.reals.update({file.path: file.real for file in files})  # rows tell paths that no finding has
         real = next((file.real for file in files if _packaged(file.path)[1] == inside), "")
     if not real:
         raise failure(UsageError(f"{package} has no file {inside} that bwlint reads"))

@@ -144,7 +144,7 @@ def _loses(job: Job, fix: Fix) -> str | None:
     if job.judged is None or fix.kind != "bound" or job.remedy.how != "test":
         return None
     if job.module.language != "python":
-        return "nothing shows in C++ that all of this fails there"
+        return "bwlint does not show in C++ that everything behind the check fails there"
     before, after = (ChipSet.of(*names) for names in (fix.proof.before_may, fix.proof.after_may))
     if before == after:  # `x or old()` may refuse everybody: who surely is has changed
         before, after = (ChipSet.of(*names) for names in (fix.proof.before_must, fix.proof.after_must))

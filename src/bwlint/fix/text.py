@@ -1,4 +1,6 @@
-"""Words for people that name one member of a family where the test beside them admits the family."""
+"""Words for people that name one member of a family where the test beside them admits the family, or that promise later
+chips where it refuses them.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,12 @@ def mend(job: Job) -> Fix | NoFix:
     wording = {"python": reworded, "cuda": reworded_in_cpp}.get(module.language)
     if wording is None:
         return NoFix("texts of files of this kind are not rewritten")
-    edits = _sized(job) if remedy.amount else wording(job.source, module.path, job.at, remedy.chips)
+    if remedy.amount:
+        edits = _sized(job)
+    elif remedy.named:
+        edits = _closed(job)
+    else:
+        edits = wording(job.source, module.path, job.at, remedy.chips)
     if isinstance(edits, NoFix):
         return edits
     if tests(module) != tests(edited_module(module, apply(job.source, edits))):
@@ -48,6 +55,8 @@ def mend(job: Job) -> Fix | NoFix:
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     what = "Give the memory of" if remedy.amount else "Name"
     title = f"{what} {plain(remedy.chips)} in the text: write `{edits[0].text}`"
+    if remedy.named:
+        title = f"Name {plain(remedy.chips)} alone in the text"
     proof = Proof(admitted, certain, admitted, certain, job.evidence)
     return Fix(job.applicability, "text", title, edits, proof)
 
@@ -61,6 +70,14 @@ def _sized(job: Job) -> tuple[Edit, ...] | NoFix:
     if len(found) != 1 or len(size) != len(found[0]["kib"]):
         return NoFix("the number does not stand where the text was read")
     return (between(text, job.module.path, *found[0].span("kib"), size),)
+
+
+def _closed(job: Job) -> tuple[Edit, ...] | NoFix:
+    """The edits after which a text promises no chips but those of the remedy: "SM90" for "SM90+"."""
+    text = SourceText(job.source)
+    start, end = text.bounds(text.region(*job.at))
+    hits = closed(job.source, start, end, EVERY - job.remedy.chips, job.remedy.chips)
+    return _edits(job.source, job.module.path, sorted(hits)) or NoFix("no known rewrite for these words")
 
 
 def reworded(source: str, path: str, span: Span, chips: ChipSet) -> tuple[Edit, ...] | NoFix:

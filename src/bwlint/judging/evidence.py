@@ -195,6 +195,11 @@ class Evidence:
         place = self._definitions.definition(module, use)
         yield from self._definitions.gates(place) if place is not None else ()
 
+    def marks(self, module: Module, use: Use) -> tuple[str, ...]:
+        """What the decorators use of what is called in Python: `triton.jit`."""
+        place = self._definitions.definition(module, use)
+        return tuple(mark.name for mark in place.definition.marks) if place is not None else ()
+
     def _in_cpp(self, module: Module, use: Use) -> Need | None:
         """What the C++ definition that a call leads to shows, or the operation that an enumerator is called after."""
         proof = self._chosen(self._of_cpp(module, use))

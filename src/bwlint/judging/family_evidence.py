@@ -161,11 +161,12 @@ def _reason_holds(context: Context, parted: Parted) -> str | None:
     return None
 
 
-def _compiled_there(_: Context, parted: Parted) -> str | None:
-    """What is behind the gate is named for a compiler that compiles for the device at hand."""
+def _compiled_there(context: Context, parted: Parted) -> str | None:
+    """What is behind the gate is named, or decorated, for a compiler that compiles for the device at hand."""
     judged = parted.judged
     uses = (use for use in judged.working.uses if use.is_a("call", "import"))
-    found = next((use for use in uses if _COMPILED_THERE.search(use.name)), None)
+    named = ((use, (use.name, *context.evidence.marks(judged.module, use))) for use in uses)
+    found = next((use for use, names in named if any(map(_COMPILED_THERE.search, names))), None)
     if found is None:
         return None
     return f"Triton compiles `{called_by(found.name)}` for the chip it runs on ({_here(judged, found.at)})"

@@ -153,7 +153,7 @@ def _slow(head: str, form: Form, said: PtxasVerdict, slow: TargetSet) -> Charge:
         advice = (
             "Write `.shared::cta` (PTX 8.6) if the destination is the block's own: it needs neither check nor call."
         )
-    message = f"On {chips} `{head}` works in software. It {form.advice}."
+    message = f"On {chips} `{head}` works, but in software. It {form.advice}."
     return Charge("slow", "note", slow, said.legal, message, "in software", advice)
 
 

@@ -226,8 +226,21 @@ def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> It
     would_do = plain(EVERY - judged.on(side)) if judged.may == judged.must else "the chips that would do"
     advice = f"Name {would_do} in the text, or let {called(out)} in too."
     message = f"{_quoted(text)} promises {called(out)}, but the check refuses {them(out)}."
-    found = _draft(judged, text, message, advice)
+    found = replace(_draft(judged, text, message, advice), remedy=_narrowed(context, judged, side, said))
     yield found if aside(context, judged.module) else replace(found, severity="warning")
+
+
+def _narrowed(context: Context, judged: Judged, side: Side, said: Mention) -> Remedy | NoFix:
+    """The text for the chips that would do, where a test decides who they are; safe where the code behind it shows that
+    the test is right.
+    """
+    if judged.may != judged.must:
+        return NoFix("nothing here says which chips the text should name")
+    needs = context.evidence.of(judged.module, judged.working)
+    is_right = any(need.strength == PROOF and not need.legal & context.targets for need in needs)
+    unsafe = None if is_right else "the check may be at fault, and the text right"
+    evidence = "the check decides, and the text follows it"
+    return Remedy("text", EVERY - judged.on(side), named=said.named, evidence=evidence, unsafe=unsafe)
 
 
 def _told_all_the_same(context: Context, judged: Judged, said: Mention, side: Side) -> ChipSet:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from analysed import drafts, levels
 
+from bwlint.chips import ChipSet
+
 HEAD = "import torch\n\n\n"
 MAJOR = "torch.cuda.get_device_capability()[0]"
 CHECKED = "def act(a):\n    assert {} in [9, 10, 11], 'only SM90, SM100 and SM110'\n    return gemm(a)\n"
@@ -251,3 +253,20 @@ def peak(device):
 def test_a_table_that_is_looked_into_first_raises_nothing(tmp_path: Path, check: str, said: str) -> None:
     (found, *_) = drafts(tmp_path, {"a.py": PEAKS.format(check=check)}, "excluded")
     assert found.message.startswith(said)
+
+
+@pytest.mark.parametrize("asked", [("12.0",), ("12.1",), ("12.0", "12.1")])
+def test_a_table_is_told_of_for_each_card_alone(tmp_path: Path, asked: tuple[str, ...]) -> None:
+    text = """import torch
+
+ROWS = {"80": 1, "89": 2, "90": 3, "100": 4}
+
+
+def row():
+    major, minor = torch.cuda.get_device_capability()
+    arch = f"{major}{minor}"
+    if arch not in ROWS:
+        raise ValueError("no row")
+    return ROWS[arch]
+"""
+    assert levels(drafts(tmp_path, {"a.py": text}, "excluded", ChipSet.of(*asked))) == ["9 warning"]

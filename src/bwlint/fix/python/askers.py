@@ -69,7 +69,7 @@ def contrary(job: Job, users: Sequence[Judged], asked: Judged, gone: ChipSet, *,
         unknown += not known
         if works or not (skipped or known) or unknown > len(users) / 2:
             told = f"where {said} {'work' if works else 'may work'}"
-            return NoFix(f"`{name}` is also used at {place(user)}, {told}: give this place its own check")
+            return NoFix(f"`{name}` is also used at {place(user)}, {told}: add a check for this use alone")
     return None
 
 

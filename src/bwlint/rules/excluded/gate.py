@@ -195,7 +195,8 @@ def _ends_in_error(judged: Judged, arms: list[Gate]) -> bool:
 def _arm_of_twins(context: Context, judged: Judged, arms: list[Gate], out: ChipSet) -> Judged | None:
     """The test of a chain that takes others of the families of these chips: where those go, these go."""
     twins = ChipSet.joining(one for chip in out for one in siblings(chip)) - out
-    return next((one for one in context.within(judged) if one.gate in arms and twins & one.core), None)
+    taking = (one for one in context.within(judged) if one.gate in arms and twins & one.core)
+    return next((one for one in taking if not out & one.core), None)
 
 
 def _of_arms(context: Context, judged: Judged, arms: list[Gate], out: ChipSet, twins: Judged | None) -> Kept | None:

@@ -48,7 +48,7 @@ def check_guard(context: Context, guarded: Guarded) -> Iterator[Draft]:
             + f" On {plain(out)} {'the code runs into the error instead' if refused else 'it compiles to nothing'}."
             + (f" {plain(out)} {have(out)} `{short(proved[0])}` too." if proved else "")
         ),
-        label=f"compiles to {'the error' if refused else 'nothing'} for {out}",
+        label=f"compiles to {'the error' if refused else 'nothing'} for {plain(out)}",
         advice="Drop the upper bound, or name the chips that lack the instructions behind it."
         if bounded
         else f"Let in {', '.join(working.names)} too.",

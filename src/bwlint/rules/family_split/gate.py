@@ -389,7 +389,7 @@ def _remedy(
 
 
 def _unproved(chips: ChipSet) -> str:
-    return f"nothing here shows that {plain(chips)} runs the code behind the check"
+    return f"nothing here shows that the code behind the check is built for {plain(chips)}"
 
 
 def _native_doubt(context: Context, judged: Judged, test: ChipSet, missing: ChipSet) -> str | None:

@@ -245,7 +245,11 @@ def _draft_of_older(
     built: RelatedSpan | None = None,
 ) -> Draft:
     name = use.name.rpartition(".")[2]
-    fails = f"{'the sizes are those of another kernel' if use.role == NUMBER else 'it fails'} on {plain(wrong)}"
+    fails = (
+        f"{plain(wrong)} get sizes of a kernel for {plain(_of(use))}"
+        if use.role == NUMBER
+        else f"it fails on {plain(wrong)}"
+    )
     beside = f" The other branch uses `{other.name.rpartition('.')[2]}`." if other is not None else ""
     short = judged.falls_short_of(side)
     falls = "does not pass this check and uses" if len(wrong) == 1 else "do not pass this check and use"
