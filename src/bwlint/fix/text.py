@@ -56,7 +56,7 @@ def mend(job: Job) -> Fix | NoFix:
     what = "Give the memory of" if remedy.amount else "Name"
     title = f"{what} {plain(remedy.chips)} in the text: write `{edits[0].text}`"
     if remedy.named:
-        title = f"Name {plain(remedy.chips)} alone in the text"
+        title = "Promise no later chips in the text"
     proof = Proof(admitted, certain, admitted, certain, job.evidence)
     return Fix(job.applicability, "text", title, edits, proof)
 
