@@ -122,7 +122,11 @@ def test_what_is_behind_the_check_shows_that_the_text_is_wrong(tmp_path: Path) -
     with ExitStack() as stack:
         (found,) = check(CheckRequest((str(tmp_path),), jobs=1, fixes=True), stack).report.findings
     assert found.fix is not None
-    assert (found.name, found.fix.applicability, found.fix.title) == ("message", "safe", "Promise no later chips in the text")
+    assert (found.name, found.fix.applicability, found.fix.title) == (
+        "message",
+        "safe",
+        "Promise no later chips in the text",
+    )
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,7 @@ def test_only_selected_rules_are_fixed(here: Path, select: str) -> None:
         ["--interactive"],
         ["--patches", "out"],
         ["--fix", "--diff", "--interactive"],
+        ["--diff", "--format", "sarif:found.sarif"],
         ["--fix", "--diff", "--patches", "out"],
         ["--fix", "--interactive", "--patches", "out"],
         ["--fix", "--interactive"],

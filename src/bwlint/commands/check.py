@@ -172,6 +172,8 @@ def _consistent(options: dict[str, Any]) -> None:
             raise click.UsageError(f"--{name} needs --fix")
         if options["show_diff"]:
             raise click.UsageError(f"--{name} does not go with --diff")
+    if options["show_diff"] and options["forms"]:
+        raise click.UsageError("--diff prints the change and no report: leave --format out")
     if options["baseline"] and options["no_baseline"]:
         raise click.UsageError("--baseline does not go with --no-baseline")
     if options["add_suppressions"] is not None:

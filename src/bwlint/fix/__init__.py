@@ -128,6 +128,9 @@ def propose(job: Job) -> Fix | NoFix:
             return NoFix(left.reason)
         return laid_out(job, whole if left is None else unsafe(whole, left.reason))
     safe, named = settled(job, fix), job.remedy.named
+    left = another(job, safe) if safe.applicability == "unsafe" and safe.kind == "bound" else None
+    if left is not None and not left.of_words:
+        return NoFix(left.reason)
     if safe.applicability == "safe" or not named or named == job.remedy.chips:
         return laid_out(job, safe)
     alone = replace(job, remedy=replace(job.remedy, chips=named))

@@ -12,6 +12,8 @@ from bwlint.fix.edited import apply
 from bwlint.readers.cuda import read
 from bwlint.readers.cuda.lexer import clean
 
+from .conftest import Mend
+
 BODY = """int pick(cudaDeviceProp prop, bool ready) {{
   int major = prop.major;
   int sm = prop.major * 10 + prop.minor;
@@ -54,3 +56,34 @@ def _texts(test: str, change: WantedChange):  # type: ignore[no-untyped-def]
     for changes in bounded(code, module, roots, change) if roots else ():
         text = apply(source, edits("a.cu", code, changes))
         yield text.partition("if (")[2].partition(") {\n")[0]
+
+
+LADDER = """void launch_{name}(int n) {{
+  using Loop = typename cutlass::gemm::collective::CollectiveBuilder<
+      cutlass::arch::Sm{arch}, cutlass::arch::OpClassTensorOp, cutlass::half_t>::CollectiveOp;
+  Adapter<Loop> gemm;
+  gemm.run();
+}}
+"""
+PICK = """void pick(int n) {
+  auto* p = at::cuda::getCurrentDeviceProperties();
+  int v = p->major * 10 + p->minor;
+  if (v >= 100) {
+    launch_sm100(n);
+    return;
+  }
+  if (v >= 90) {
+    launch_sm90(n);
+    return;
+  }
+  throw std::runtime_error("no");
+}
+"""
+
+
+def test_a_bound_that_leads_to_the_next_arm_that_fails(mend: Mend) -> None:
+    """Names that say their chips leave no doubt of a bound; whether it helps is asked all the same."""
+    source = LADDER.format(name="sm100", arch=100) + LADDER.format(name="sm90", arch=90) + PICK
+    found = mend(source, ("leak",))
+    assert found.fixes == ()
+    assert found.refusals[0].startswith("the edit alone does not help. Another finding would take its place")
