@@ -44,3 +44,19 @@ def test_a_list_is_a_claim_of_its_own(tmp_path: Path) -> None:
     code = CODE.format(test=OPEN, text="needs SM100, SM120 or SM121").replace("import flash_mla", "from k import only")
     files = {"m.py": code.replace("flash_mla.flash_mla_with_kvcache", "only"), "k.py": listed}
     assert drafts(tmp_path, files, "message") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("needs SM100 or newer", ["6 warning"]),
+        ("only for SM100 (10.x); use the plain kernel on SM110 or newer", []),
+        ("only for SM100. Please use the plain kernel on SM110 or newer.", []),
+        ("needs SM100 or newer; use the plain kernel", ["6 warning"]),
+        ("use this on SM100 or newer", []),
+    ],
+)
+def test_what_others_can_use_is_no_promise(tmp_path: Path, text: str, expected: list[str]) -> None:
+    code = CODE.format(test=CLOSED, text=text).replace("import flash_mla", "from kernels import run as act")
+    code = code.replace("flash_mla.flash_mla_with_kvcache", "act")
+    assert levels(drafts(tmp_path, {"m.py": code}, "message")) == expected

@@ -55,8 +55,7 @@ def mend(job: Job) -> Fix | NoFix:
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     what = "Give the memory of" if remedy.amount else "Name"
     title = f"{what} {plain(remedy.chips)} in the text: write `{edits[0].text}`"
-    if remedy.named:
-        title = "Promise no later chips in the text"
+    title = "Promise no later chips in the text" if remedy.named else title
     proof = Proof(admitted, certain, admitted, certain, job.evidence)
     return Fix(job.applicability, "text", title, edits, proof)
 

@@ -36,6 +36,8 @@ _SENDS = re.compile(r"\b(?:use|try|enable|prefer\w*|recommend\w*|consider|only|s
 _BACKEND = re.compile(r"[A-Za-z][\w.-]+")
 _OF_THE_READER = re.compile(r"\b(?:is|are) not supported (?:on|by) (?:this|your|the current) \w+", re.I)
 """A text that refuses a device for lack of a chip that it names: "SM100 is not supported on this device"."""
+_CLAUSE = re.compile(r"[;.,]\s+|\n")
+_INSTEAD = re.compile(r"^\W*(?:please\s+)?(?:use|try|call|prefer|see|switch to)\b", re.I)
 _HOPPER = 90
 _QUOTED = 70
 _FOR_NOBODY = "the reason of the skip names other chips"
@@ -220,7 +222,8 @@ def _quoted(text: Prose) -> str:
 def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> Iterator[Draft]:
     """A text that names the first of the chips that would do, and is shown to later ones."""
     said = _said(text)
-    out = _told_all_the_same(context, judged, said, side) if said.open_ended else NONE
+    own = _said(replace(text, text="; ".join(_own_clauses(text.text))))  # others say what later chips can use instead
+    out = _told_all_the_same(context, judged, said, side) if said.open_ended and own.open_ended else NONE
     if not out or judged.in_test or _served_between(context, judged, text, out) or out != context.targets:
         return  # a skip's reason misleads nobody's users; a test that splits the family is mended, and the text right
     would_do = plain(EVERY - judged.on(side)) if judged.may == judged.must else "the chips that would do"
@@ -228,6 +231,11 @@ def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> It
     message = f"{_quoted(text)} promises {called(out)}, but the check refuses {them(out)}."
     found = replace(_draft(judged, text, message, advice), remedy=_narrowed(context, judged, side, said))
     yield found if aside(context, judged.module) else replace(found, severity="warning")
+
+
+def _own_clauses(text: str) -> Iterator[str]:
+    """Those of a text that send nobody to something else: "only for SM90" of "only for SM90; use `g` on SM100+"."""
+    return (clause for clause in _CLAUSE.split(text) if _INSTEAD.search(clause) is None)
 
 
 def _narrowed(context: Context, judged: Judged, side: Side, said: Mention) -> Remedy | NoFix:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from analysed import drafts
 
+from bwlint.chips import NONE, ChipSet
 from bwlint.chips.wording import plain
 from bwlint.judging.drafts import Remedy
 from bwlint.model.findings import NoFix
+from bwlint.rules.leak.bounds import is_named_for_others
 
 KERNEL = """void launch_hopper(int n) {
   using Loop = typename cutlass::gemm::collective::CollectiveBuilder<
@@ -122,3 +124,18 @@ def test_later_release(tmp_path: Path, module: str, name: str, doubt: str | None
     (found,) = drafts(tmp_path, {"m.py": CALLED.format(module=module, name=name)}, "leak")
     assert isinstance(found.remedy, Remedy)
     assert found.remedy.unsafe == doubt
+
+
+@pytest.mark.parametrize(
+    ("name", "gone", "expected"),
+    [
+        ("GemmSm100", ChipSet.of("12.0", "12.1"), True),
+        ("cutlass_scaled_mm_sm90", ChipSet.of("10.0", "12.0"), True),
+        ("GemmSm100", ChipSet.of("10.0", "12.0"), False),  # a bound would take away whom it is for
+        ("gemm_sm120", ChipSet.of("10.0"), False),
+        ("gemm_sm89", NONE, False),
+        ("gemm", NONE, False),
+    ],
+)
+def test_a_name_that_says_other_chips(name: str, gone: ChipSet, expected: bool) -> None:
+    assert is_named_for_others(name, gone) is expected

@@ -138,9 +138,9 @@ def unproved(job: Job, judged: Judged, origin: Judged, gone: ChipSet) -> str | N
         source = job.source if user.module is job.module else Texts().source(user.module.path)
         syntax = parse(source or "")
         fails = [use.at for use in user.working.uses if use.sure and _is_shown(job, user, use, gone)]
-        if any(map(is_named_for_others, user.gate.qualname.split("."))) or (
-            syntax is not None and _nothing_works(job, user, syntax, gone)
-        ):
+        if any(is_named_for_others(name, gone) for name in user.gate.qualname.split(".")):
+            continue
+        if syntax is not None and _nothing_works(job, user, syntax, gone):
             continue
         if syntax is None or not all(any(surely(run, at, user.gate.at) for at in fails) for run in _runs(syntax, user)):
             if user.in_test:

@@ -800,12 +800,12 @@ def with_chosen(side: Side, blocks: Iterable[Sequence[ast.stmt]], imports: Impor
 
 
 def _disabled(node: ast.stmt, asked: str) -> str:
-    """The first name of `use_it = False`, `backend = None`; "" for other statements."""
+    """What `use_it = False` or `options["fast"] = None` sets, as it is written; "" for other statements."""
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
         return ""
     if node.value.value is not False and node.value.value is not None:
         return ""
-    return next((name for name in map(dotted, node.targets) if name != asked), "")
+    return next((name for name in map(ast.unparse, node.targets) if name != asked), "")
 
 
 def _is_filler(node: ast.stmt) -> bool:

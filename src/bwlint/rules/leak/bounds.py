@@ -7,7 +7,7 @@ words are for a person to look at, and chips are never sent to an arm that is no
 
 from __future__ import annotations
 
-from bwlint.chips import NONE, ChipSet, group, spelling
+from bwlint.chips import EVERY, NONE, ChipSet, group, spelling
 from bwlint.chips.mentions import mentioned
 from bwlint.chips.wording import plain, them
 from bwlint.judging.context import Context
@@ -22,7 +22,8 @@ from bwlint.world.libraries import PROOF, Need
 
 SHOWN_BY_TREE = ("operation", "gate", "build")
 """What proves without a table of libraries that something fails: an instruction, an error raised, what is compiled."""
-_OWN_KIND = group("hopper") | group("datacenter-blackwell") | group("thor") | group("announced") | group("renamed")
+_OWN_KIND = group("hopper") | group("datacenter-blackwell") | group("thor") | group("announced")
+_RENAMED = group("renamed")
 
 
 def bounded(
@@ -107,19 +108,19 @@ def doubted(need: Need, name: str, *, skips: bool = False) -> str | None:
     """Why a need may be none. `skips`: a test that fails there today is skipped, which no user of the code notices."""
     if need.strength != PROOF:
         return f"only the name of `{name}` says so"
-    if skips or need.kind in SHOWN_BY_TREE or is_named_for_others(name):
+    if skips or need.kind in SHOWN_BY_TREE or is_named_for_others(name, EVERY - need.legal):
         return None
     return f"a later release of the library behind `{name}` may run there"
 
 
-def is_named_for_others(name: str) -> bool:
-    """Whether a name says chips that have instructions of their own, and no others: `GemmAmaxSm100`."""
-    named = mentioned(spoken(name).replace("_", " ")).named
-    return bool(named) and named <= _OWN_KIND
+def is_named_for_others(name: str, gone: ChipSet) -> bool:
+    """Whether a name says chips that have instructions of their own, and none of those that are to go: `GemmSm100`."""
+    named = mentioned(spoken(name).replace("_", " ")).named - _RENAMED
+    return bool(named) and named <= _OWN_KIND and not named & gone
 
 
 def _is_for_others(context: Context, module: Module, side: Side, chips: ChipSet) -> bool:
     """Whether what a side reaches works on none of some chips, or is named for who has instructions of its own."""
     if any(not need.legal & chips for need in context.evidence.of(module, side)):
         return True
-    return any(is_named_for_others(use.name.rpartition(".")[2]) for use in handed_out(side) if use.sure)
+    return any(is_named_for_others(use.name.rpartition(".")[2], chips) for use in handed_out(side) if use.sure)
