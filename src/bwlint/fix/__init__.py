@@ -78,6 +78,7 @@ _FIXERS: dict[tuple[Mending, str], str] = {
     ("guard", "cuda"): "cuda",
     ("carry", ""): "buildfiles",
     ("text", ""): "text",
+    ("promise", ""): "text",
     ("size", ""): "size",
     ("space", ""): "space",
     ("release", ""): "release",
@@ -109,10 +110,9 @@ def propose(job: Job) -> Fix | NoFix:
         fix = with_parts(job, fix)
     if isinstance(fix, NoFix):
         return fix
-    from bwlint.fix.change import unsafe
     from bwlint.fix.laid_out import laid_out
     from bwlint.fix.python import origin
-    from bwlint.fix.safety import another, settled
+    from bwlint.fix.safety import settled
     from bwlint.fix.together import gathered, together
 
     if fix.applicability == "unsafe":
@@ -123,20 +123,28 @@ def propose(job: Job) -> Fix | NoFix:
             whole = parts if isinstance(parts, NoFix) else replace(fix, edits=tuple(dict.fromkeys(edits)))
         if isinstance(whole, NoFix):
             return whole
-        left = another(job, whole) if whole.kind == "bound" else None
-        if left is not None and not left.of_words:
-            return NoFix(left.reason)
-        return laid_out(job, whole if left is None else unsafe(whole, left.reason))
+        return _helping(job, whole)
     safe, named = settled(job, fix), job.remedy.named
-    left = another(job, safe) if safe.applicability == "unsafe" and safe.kind == "bound" else None
-    if left is not None and not left.of_words:
-        return NoFix(left.reason)
-    if safe.applicability == "safe" or not named or named == job.remedy.chips:
+    if safe.applicability == "safe":
         return laid_out(job, safe)
+    if not named or named == job.remedy.chips:
+        return _helping(job, safe)
     alone = replace(job, remedy=replace(job.remedy, chips=named))
     fix = mended(alone)
     fix = fix if isinstance(fix, NoFix) else settled(alone, fix)
     return laid_out(job, safe if isinstance(fix, NoFix) or fix.applicability == "unsafe" else fix)
+
+
+def _helping(job: Job, fix: Fix) -> Fix | NoFix:
+    """An unsafe fix, unless it is a bound that leaves the fault or only moves it to another place."""
+    from bwlint.fix.change import unsafe
+    from bwlint.fix.laid_out import laid_out
+    from bwlint.fix.safety import another
+
+    left = another(job, fix) if fix.kind == "bound" else None
+    if left is not None and not left.of_words:
+        return NoFix(left.reason)
+    return laid_out(job, fix if left is None else unsafe(fix, left.reason))
 
 
 def joined(fix: Fix, more: Fix | NoFix) -> Fix:

@@ -42,12 +42,10 @@ def mend(job: Job) -> Fix | NoFix:
     wording = {"python": reworded, "cuda": reworded_in_cpp}.get(module.language)
     if wording is None:
         return NoFix("texts of files of this kind are not rewritten")
-    if remedy.amount:
-        edits = _sized(job)
-    elif remedy.named:
+    if remedy.how == "promise":
         edits = _closed(job)
     else:
-        edits = wording(job.source, module.path, job.at, remedy.chips)
+        edits = _sized(job) if remedy.amount else wording(job.source, module.path, job.at, remedy.chips)
     if isinstance(edits, NoFix):
         return edits
     if tests(module) != tests(edited_module(module, apply(job.source, edits))):
@@ -55,7 +53,8 @@ def mend(job: Job) -> Fix | NoFix:
     admitted, certain = job.draft.place.admitted.names, job.draft.place.certain.names
     what = "Give the memory of" if remedy.amount else "Name"
     title = f"{what} {plain(remedy.chips)} in the text: write `{edits[0].text}`"
-    title = "Promise no later chips in the text" if remedy.named else title
+    if remedy.how == "promise":
+        title = "Promise no later chips in the text"
     proof = Proof(admitted, certain, admitted, certain, job.evidence)
     return Fix(job.applicability, "text", title, edits, proof)
 

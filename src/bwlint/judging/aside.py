@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 
 from bwlint.chips.backends import is_for_another_vendor
+from bwlint.chips.words import said
 from bwlint.judging.context import Context
 from bwlint.model.facts import Module, Operation
 from bwlint.readers.python.memory_queries import guarded
@@ -21,8 +22,8 @@ _ASIDE = re.compile(
     re.I,
 )
 _VENDORED = re.compile(r"(?:^|/)(?:third[-_]?part(?:y|ies)|3rd[-_]?party|_?vendor(?:ed)?|externals|submodules?)/", re.I)
-_OF_HIP = re.compile(r"(?:^|[/_])hip[/_]")
-_OF_CUDA = re.compile(r"cuda|cute/|cutlass|cub/|nvcc")
+_OF_HIP = re.compile(said("header-of-hip"))
+_OF_CUDA = re.compile(said("header-of-cuda"))
 _TOOLS = re.compile(r"(?:^|/)(?:scripts?|tools?)(?=/)", re.I)
 
 

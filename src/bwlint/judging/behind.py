@@ -283,7 +283,7 @@ def only_got(context: Context, judged: Judged, *, with_default: bool = False) ->
 def looked_into(context: Context, judged: Judged) -> bool:
     """Whether the file asks a table for a row before it reads it, `if arch not in TILES`: a miss need not raise."""
     text = Texts().source(judged.module.path) or ""
-    return re.search(rf"\bin {judged.gate.name}\b", text) is not None
+    return re.search(rf"\bin {re.escape(judged.gate.name)}\b", text) is not None
 
 
 def only_of_constants(context: Context, judged: Judged) -> bool:

@@ -36,6 +36,7 @@ Mending = Literal[
     "guard",
     "carry",
     "text",
+    "promise",
     "size",
     "space",
     "wrapper",

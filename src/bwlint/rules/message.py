@@ -37,7 +37,7 @@ _BACKEND = re.compile(r"[A-Za-z][\w.-]+")
 _OF_THE_READER = re.compile(r"\b(?:is|are) not supported (?:on|by) (?:this|your|the current) \w+", re.I)
 """A text that refuses a device for lack of a chip that it names: "SM100 is not supported on this device"."""
 _CLAUSE = re.compile(r"[;.,]\s+|\n")
-_INSTEAD = re.compile(r"^\W*(?:please\s+)?(?:use|try|call|prefer|see|switch to)\b", re.I)
+_INSTEAD = re.compile(words.said("use-instead"), re.I)
 _HOPPER = 90
 _QUOTED = 70
 _FOR_NOBODY = "the reason of the skip names other chips"
@@ -229,7 +229,7 @@ def _misleading(context: Context, judged: Judged, text: Prose, side: Side) -> It
     would_do = plain(EVERY - judged.on(side)) if judged.may == judged.must else "the chips that would do"
     advice = f"Name {would_do} in the text, or let {called(out)} in too."
     message = f"{_quoted(text)} promises {called(out)}, but the check refuses {them(out)}."
-    found = replace(_draft(judged, text, message, advice), remedy=_narrowed(context, judged, side, said))
+    found = replace(_draft(judged, text, message, advice), remedy=_narrowed(context, judged, side))
     yield found if aside(context, judged.module) else replace(found, severity="warning")
 
 
@@ -238,7 +238,7 @@ def _own_clauses(text: str) -> Iterator[str]:
     return (clause for clause in _CLAUSE.split(text) if _INSTEAD.search(clause) is None)
 
 
-def _narrowed(context: Context, judged: Judged, side: Side, said: Mention) -> Remedy | NoFix:
+def _narrowed(context: Context, judged: Judged, side: Side) -> Remedy | NoFix:
     """The text for the chips that would do, where a test decides who they are; safe where the code behind it shows that
     the test is right.
     """
@@ -248,7 +248,7 @@ def _narrowed(context: Context, judged: Judged, side: Side, said: Mention) -> Re
     is_right = any(need.strength == PROOF and not need.legal & context.targets for need in needs)
     unsafe = None if is_right else "the check may be at fault, and the text right"
     evidence = "the check decides, and the text follows it"
-    return Remedy("text", EVERY - judged.on(side), named=said.named, evidence=evidence, unsafe=unsafe)
+    return Remedy("promise", EVERY - judged.on(side), evidence=evidence, unsafe=unsafe)
 
 
 def _told_all_the_same(context: Context, judged: Judged, said: Mention, side: Side) -> ChipSet:
